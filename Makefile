@@ -17,13 +17,13 @@ NOISE_SUITES ?=
 # Where zsh looks for completions; Debian's own packages have another place.
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 # For make image: which programs, and what stands before their names, such as registry.example/karmada.
-IMAGES ?= karmada-controller-manager karmada-search
+IMAGES ?= karmada-controller-manager karmada-search karmada-agent
 IMAGE_REPOSITORY ?=
 # Debian's own Python: the one that Debian's python3-yaml belongs to.
 PYTHON ?= /usr/bin/python3
 
 BIN := build/release/bin
-BINARIES := karmada-controller-manager karmada-sandbox karmada-interpret karmada-lens karmada-search
+BINARIES := karmada-controller-manager karmada-agent karmada-sandbox karmada-interpret karmada-lens karmada-search
 WEBHOOK_EXAMPLE := karmada-webhook-example
 # For make run-webhook-example: flags of the program, such as --host=10.0.0.7 (it prints them with --help).
 WEBHOOK_FLAGS ?=

@@ -8,6 +8,8 @@ namespace api {
 inline constexpr char kControllerManager[] = "karmada-controller-manager";
 inline constexpr char kScheduler[] = "karmada-scheduler";
 inline constexpr char kSearch[] = "karmada-search";
+// Its Leases in a control plane also have the name of its cluster.
+inline constexpr char kAgent[] = "karmada-agent";
 
 // The control plane's API server, in logs, metrics and reports.
 inline constexpr char kControlPlaneName[] = "karmada-apiserver";

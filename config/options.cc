@@ -25,6 +25,7 @@
 #include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/flag_types.h"
+#include "config/internal/option_checks.h"
 #include "config/internal/removed_flags.h"
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
@@ -225,10 +226,6 @@ void WarnOfGates(Options& o) {
          absl::StrCat(kFlag,
                       " has no effect without --feature-gates=FederatedQuotaEnforcement=true"));
   }
-  if (!o.profiling.enabled && o.profiling.bind_address != Profiling().bind_address) {
-    Warn(o, "--profiling-bind-address",
-         "--profiling-bind-address has no effect without --enable-pprof");
-  }
   if (o.gates.Enabled(Gate::kTransitiveDependencies) && !o.gates.Enabled(Gate::kPropagateDeps)) {
     o.warnings.push_back({{"--feature-gates"},
                           "the gate TransitiveDependencies has no effect without PropagateDeps",
@@ -309,18 +306,6 @@ void WarnOfShadow(Options& o) {
        "need tokens that are not made for it");
 }
 
-// Returns the flags that have an effect.
-std::map<std::string, std::string> SettingsOf(const CLI::App& app) {
-  std::map<std::string, std::string> settings = EffectiveFlags(app);
-  // These are not settings.
-  settings.erase("help");
-  settings.erase("version");
-  for (const Support& flag : internal::UnusedFlagSupport()) {
-    settings.erase(std::string(absl::StripPrefix(flag.name, "--")));
-  }
-  return settings;
-}
-
 // The program prints the text and ends with this code, without running.
 Parsed Exit(int code, std::string output) {
   Parsed parsed;
@@ -337,6 +322,34 @@ Parsed Refused(absl::string_view why) {
 }
 
 }  // namespace
+
+namespace internal {
+
+absl::Status ValidateOptions(const Options& options) { return Validate(options); }
+
+void WarnAndAdjust(Options& options) {
+  if (!options.profiling.enabled &&
+      options.profiling.bind_address != Profiling().bind_address) {
+    Warn(options, "--profiling-bind-address",
+         "--profiling-bind-address has no effect without --enable-pprof");
+  }
+  WarnOfElection(options);
+  // It is the last one to change values, so that the warnings speak of what the user gave.
+  Adjust(options);
+}
+
+std::map<std::string, std::string> SettingsOf(const CLI::App& app) {
+  std::map<std::string, std::string> settings = EffectiveFlags(app);
+  // These are not settings.
+  settings.erase("help");
+  settings.erase("version");
+  for (const Support& flag : UnusedFlagSupport()) {
+    settings.erase(std::string(absl::StripPrefix(flag.name, "--")));
+  }
+  return settings;
+}
+
+}  // namespace internal
 
 bool Options::ControllerEnabled(const std::string& name, bool on_by_default) const {
   // The first token that names the controller counts, and "*" only if none does, wherever it
@@ -399,13 +412,11 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   }
   WarnOfGates(options);
   WarnOfEviction(options);
-  WarnOfElection(options);
   WarnOfClusterApi(options);
   WarnOfShadow(options);
-  // It is the last one to change values, so that the warnings above speak of what the user gave.
-  Adjust(options);
+  internal::WarnAndAdjust(options);
   options.changed_flags = ChangedFlags(app);
-  options.settings = SettingsOf(app);
+  options.settings = internal::SettingsOf(app);
   return parsed;
 }
 

@@ -6,7 +6,6 @@
 #include "config/support.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -49,6 +48,18 @@ constexpr ControllerSupport kControllers[] = {
     {"unifiedAuth", true, kHere},
     {"workStatus", true, kHere},
     {"workloadRebalancer", true, kHere},
+};
+
+constexpr ControllerSupport kAgentControllers[] = {
+    {"certRotation", false, kHere,
+     "the new certificate is used at once; upstream's agent goes on with the old one until it is "
+     "started again"},
+    {"clusterStatus", true, kHere, "also renews the cluster's Lease"},
+    {"endpointsliceCollect", true, kHere, "only with the gate MultiClusterService",
+     Gate::kMultiClusterService},
+    {"execution", true, kHere},
+    {"serviceExport", true, kHere},
+    {"workStatus", true, kHere},
 };
 
 constexpr Support kLoopsWithoutSwitch[] = {
@@ -102,25 +113,25 @@ absl::string_view StateText(State state) {
   return "";
 }
 
-absl::Span<const ControllerSupport> Controllers() { return kControllers; }
-const ControllerSupport* FindController(absl::string_view name) {
-  const auto* const found =
-      std::find_if(std::begin(kControllers), std::end(kControllers),
-                   [name](const ControllerSupport& c) { return c.name == name; });
-  return found == std::end(kControllers) ? nullptr : found;
-}
-absl::Span<const Support> LoopsWithoutSwitch() { return kLoopsWithoutSwitch; }
-absl::Span<const KindSupport> Kinds() { return kKinds; }
+namespace {
 
-std::vector<Warning> WarningsOfControllers(const std::vector<std::string>& tokens) {
+const ControllerSupport* FindIn(absl::Span<const ControllerSupport> controllers,
+                                absl::string_view name) {
+  const auto found = std::find_if(controllers.begin(), controllers.end(),
+                                  [name](const ControllerSupport& c) { return c.name == name; });
+  return found == controllers.end() ? nullptr : &*found;
+}
+
+std::vector<Warning> WarningsOf(const std::vector<std::string>& tokens,
+                                absl::Span<const ControllerSupport> controllers) {
   std::vector<std::string> names;
-  for (const ControllerSupport& c : kControllers) names.emplace_back(c.name);
+  for (const ControllerSupport& c : controllers) names.emplace_back(c.name);
   const bool others_are_on = std::find(tokens.begin(), tokens.end(), "*") != tokens.end();
   std::vector<Warning> warnings;
   for (const std::string& token : tokens) {
     const std::string name(absl::StripPrefix(token, "-"));
     // An empty token is what a trailing comma leaves.
-    if (token.empty() || token == "*" || FindController(name) != nullptr) continue;
+    if (token.empty() || token == "*" || FindIn(controllers, name) != nullptr) continue;
     warnings.push_back(
         {{"--controllers"},
          absl::StrCat(
@@ -131,6 +142,27 @@ std::vector<Warning> WarningsOfControllers(const std::vector<std::string>& token
                  : "; the list has no \"*\", so only the controllers that it names are on")});
   }
   return warnings;
+}
+
+}  // namespace
+
+absl::Span<const ControllerSupport> Controllers() { return kControllers; }
+absl::Span<const ControllerSupport> AgentControllers() { return kAgentControllers; }
+const ControllerSupport* FindController(absl::string_view name) {
+  return FindIn(kControllers, name);
+}
+const ControllerSupport* FindAgentController(absl::string_view name) {
+  return FindIn(kAgentControllers, name);
+}
+absl::Span<const Support> LoopsWithoutSwitch() { return kLoopsWithoutSwitch; }
+absl::Span<const KindSupport> Kinds() { return kKinds; }
+
+std::vector<Warning> WarningsOfControllers(const std::vector<std::string>& tokens) {
+  return WarningsOf(tokens, kControllers);
+}
+
+std::vector<Warning> WarningsOfAgentControllers(const std::vector<std::string>& tokens) {
+  return WarningsOf(tokens, kAgentControllers);
 }
 
 }  // namespace config

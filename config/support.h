@@ -60,8 +60,11 @@ absl::string_view StateText(State state);
 
 // Returns all controllers that upstream's --controllers switches, sorted by name.
 absl::Span<const ControllerSupport> Controllers();
+// Returns those of upstream's agent.
+absl::Span<const ControllerSupport> AgentControllers();
 // Returns the row of a controller; nullptr when --controllers does not know the name.
 const ControllerSupport* FindController(absl::string_view name);
+const ControllerSupport* FindAgentController(absl::string_view name);
 // Returns the loops that run without being named in --controllers.
 absl::Span<const Support> LoopsWithoutSwitch();
 // Returns all resources of Karmada's API groups.
@@ -70,10 +73,14 @@ absl::Span<const KindSupport> Kinds();
 std::vector<Support> GateSupport();
 // Returns all flags, sorted by name.
 std::vector<FlagSupport> Flags();
+// Returns those of the agent.
+std::vector<FlagSupport> AgentFlags();
 
 // Returns a warning for each token of --controllers that names a controller which upstream does not
 // have either: it has no effect. The text has the name that was probably meant.
 std::vector<Warning> WarningsOfControllers(const std::vector<std::string>& tokens);
+// The same for the agent's.
+std::vector<Warning> WarningsOfAgentControllers(const std::vector<std::string>& tokens);
 
 }  // namespace config
 

@@ -31,11 +31,6 @@
 #include "base/stop_limit.h"
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
-#include "cmd/controller-manager/listen_errors.h"
-#include "cmd/controller-manager/member_memory.h"
-#include "cmd/controller-manager/release_watch.h"
-#include "cmd/controller-manager/resync.h"
-#include "cmd/controller-manager/server_check.h"
 #include "cmd/controller-manager/settings_page.h"
 #include "cmd/controller-manager/shadow_side.h"
 #include "cmd/controller-manager/shown_failures.h"
@@ -44,6 +39,11 @@
 #include "config/version.h"
 #include "controllers/context/context.h"
 #include "controllers/context/interpreter_options.h"
+#include "controllers/process/control_plane_wait.h"
+#include "controllers/process/listen_errors.h"
+#include "controllers/process/member_memory.h"
+#include "controllers/process/release_watch.h"
+#include "controllers/process/resync.h"
 #include "interpreter/live/admission_server.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/http/http_transport.h"
@@ -222,20 +222,20 @@ class Daemon {
     }
     if (const absl::Duration period = context_.options.resync_period;
         period > absl::ZeroDuration()) {
-      manager_.Add(std::make_unique<Resync>(period, base::RealClock(), informers_, members_));
+      manager_.Add(std::make_unique<controllers::Resync>(period, base::RealClock(), informers_, members_));
     }
     RETURN_IF_ERROR(LoadInterpreter(stop));
     std::unique_ptr<profiling::ProfileServer> profiles;
     if (const config::Profiling& wanted = context_.options.profiling; wanted.enabled) {
       auto started = profiling::ProfileServer::Start(wanted.bind_address, base::RealClock());
-      RETURN_IF_ERROR(WithProfilingFlag(started.status(), context_.options));
+      RETURN_IF_ERROR(controllers::WithProfilingFlag(started.status(), context_.options));
       profiles = *std::move(started);
     }
     std::unique_ptr<interpreter::live::AdmissionServer> reviews;  // Ends before what it asks.
     if (admission.IsOn()) {
       ASSIGN_OR_RETURN(reviews, ServeAdmission(admission));
     }
-    const absl::Status result = WithListenFlag(manager_.Run(stop), context_.options);
+    const absl::Status result = controllers::WithListenFlag(manager_.Run(stop), context_.options);
     // The limit applies also when the daemon ended by itself, for example because it lost its
     // lease, and while reviews that are under way end.
     base::EndProcessAfter(kStopLimit, 1);
@@ -246,8 +246,8 @@ class Daemon {
   void ShowBuild();
   void WatchRelease();
   void ReportFull(const std::string& cluster) {
-    ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
-    CountMemberBytes(cluster, registry_);
+    controllers::ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
+    controllers::CountMemberBytes(cluster, registry_);
   }
   absl::Status LoadInterpreter(const base::StopToken& stop);
   absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> ServeAdmission(
@@ -287,7 +287,7 @@ void Daemon::ShowBuild() {
 // The lease is given back, since this process leads again as the other release.
 void Daemon::WatchRelease() {
   if (context_.options.wanted_release.has_value()) return;
-  manager_.Add(std::make_unique<ReleaseWatch>(context_.options.release, client_,
+  manager_.Add(std::make_unique<controllers::ReleaseWatch>(context_.options.release, client_,
                                               [this] { manager_.GiveLeaseBackAtEnd(); }),
                kube::Manager::Group::kAlways);
 }
@@ -315,28 +315,13 @@ absl::StatusOr<std::unique_ptr<interpreter::live::AdmissionServer>> Daemon::Serv
       customizations, &registry_);
 }
 
-// Uses a client of its own, before anything is built that would repeat its requests. Returns the
-// release as which the daemon behaves.
-absl::StatusOr<config::Release> CheckServerOf(const config::Options& options,
-                                              const Connection& connection,
-                                              const base::StopToken& stop) {
+// Uses a client of its own, before anything is built that would repeat its requests.
+absl::StatusOr<config::Release> AwaitControlPlane(const config::Options& options,
+                                                  const Connection& connection,
+                                                  const base::StopToken& stop) {
   kube::Client client(connection.loops, ControlPlaneClient(options, connection.host),
                       base::RealClock(), nullptr);
-  // The wait may take longer than a liveness probe allows, so probes are answered during it.
-  std::unique_ptr<base::HttpServer> health;
-  const auto serve_health = [&]() -> absl::Status {
-    if (health != nullptr) return absl::OkStatus();
-    auto started = kube::ServeStartupHealth(options.health_probe_bind_address,
-                                            {"karmada-apis", "Karmada's APIs are not served yet"});
-    RETURN_IF_ERROR(
-        WithListenFlag(base::Annotate(started.status(), kube::kServingHealth), options));
-    health = *std::move(started);
-    return absl::OkStatus();
-  };
-  const absl::Duration patience = options.clusters.cache_sync_timeout;
-  RETURN_IF_ERROR(
-      CheckServer(client, {connection.host, patience, serve_health}, base::RealClock(), stop));
-  return config::AwaitRelease(options.wanted_release, client, {patience, serve_health}, stop);
+  return controllers::AwaitControlPlane(client, options, {connection.host}, stop);
 }
 
 }  // namespace
@@ -374,7 +359,7 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
 absl::Status RunDaemon(config::Options options, const config::AdmissionFlags& admission,
                        const ShadowEnd& shadow, const Connection& connection,
                        const base::StopToken& stop) {
-  const absl::StatusOr<config::Release> release = CheckServerOf(options, connection, stop);
+  const absl::StatusOr<config::Release> release = AwaitControlPlane(options, connection, stop);
   if (!release.ok()) {
     base::EndProcessAfter(kStopLimit, 1);
     return release.status();

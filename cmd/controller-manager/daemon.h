@@ -51,7 +51,7 @@ struct ShadowEnd {
 };
 
 // Blocks. OK after a stop; otherwise the reason why it cannot go on (API server unreachable at
-// start, CRDs missing, lease lost). After an error for which IsOtherRelease (release_watch.h) holds
+// start, CRDs missing, lease lost). After an error for which controllers::IsOtherRelease holds
 // the process begins again. The daemon behaves as the release of the options, or else of the
 // control plane.
 absl::Status RunDaemon(config::Options options, const config::AdmissionFlags& admission,

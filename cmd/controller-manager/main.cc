@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <string>
 
@@ -21,7 +19,6 @@
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
 #include "cmd/controller-manager/permissions.h"
-#include "cmd/controller-manager/release_watch.h"
 #include "cmd/controller-manager/shadow_report.h"
 #include "config/admission_flags.h"
 #include "config/command_line.h"
@@ -30,6 +27,7 @@
 #include "config/shadow_flags.h"
 #include "config/support.h"
 #include "config/version.h"
+#include "controllers/process/release_watch.h"
 #include "kube/http/http_transport.h"
 
 namespace {
@@ -56,15 +54,6 @@ void LogStart(const config::Options& options) {
                                                       {"flags", options.changed_flags},
                                                       {"gates", options.gates.Changed()}});
   for (const config::Warning& warning : options.warnings) base::LogWarning(warning.text);
-}
-
-// Executes the program again in this process, so that its supervisor and its number stay. Returns
-// only if that is not possible: then the process ends, and its supervisor starts it again.
-void BeginAgain(char** argv, const absl::Status& why) {
-  base::LogWarning("the process begins again", {{"why", why}});
-  closefrom(STDERR_FILENO + 1);
-  execv("/proc/self/exe", argv);
-  base::LogError("the process cannot begin again", {{"error", std::strerror(errno)}});
 }
 
 // Runs until it is stopped; returns the exit code. `argv` is that of the process.
@@ -103,7 +92,7 @@ int Run(char** argv, const config::Options& options, const config::AdmissionFlag
     }
     return code;
   }
-  if (cmd::IsOtherRelease(result)) BeginAgain(argv, result);
+  if (controllers::IsOtherRelease(result)) controllers::BeginAgain(argv, result);
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   const std::string rights = cmd::CommandForRights(result.message(), options.shadow);
   if (!rights.empty()) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/status.h"
 #include "config/duration.h"
 #include "config/flag_types.h"
@@ -27,16 +28,11 @@ struct Flag {
 constexpr absl::string_view kStderr = "every line is written to standard error at once";
 constexpr absl::string_view kNeverRead = "upstream never reads it either";
 
-constexpr Flag kFlags[] = {
+constexpr Flag kLogFlags[] = {
     {"--add-dir-header", Type::kSwitch, kNoSense, "lines name the file without its folder",
      "false"},
     {"--alsologtostderr", Type::kSwitch, kNoSense, kStderr, "false"},
     {"--alsologtostderrthreshold", Type::kText, kNoSense, kStderr},
-    {"--concurrent-dependent-resource-syncs", Type::kInteger, kNoSense,
-     "events of dependencies need no workers; their bindings are made by those of "
-     "--concurrent-resourcebinding-syncs"},
-    {"--horizontal-pod-autoscaler-downscale-delay", Type::kDuration, kOutside, kNeverRead},
-    {"--horizontal-pod-autoscaler-upscale-delay", Type::kDuration, kOutside, kNeverRead},
     {"--legacy-stderr-threshold-behavior", Type::kSwitch, kNoSense,
      "every line is written to standard error at once, whatever --stderrthreshold says; upstream "
      "does the same, because its lines do not pass the writer that this concerns",
@@ -57,28 +53,54 @@ constexpr Flag kFlags[] = {
     {"--stderrthreshold", Type::kText, kNoSense, kStderr},
 };
 
-}  // namespace
+// Those of the controller manager alone.
+constexpr Flag kManagerFlags[] = {
+    {"--concurrent-dependent-resource-syncs", Type::kInteger, kNoSense,
+     "events of dependencies need no workers; their bindings are made by those of "
+     "--concurrent-resourcebinding-syncs"},
+    {"--horizontal-pod-autoscaler-downscale-delay", Type::kDuration, kOutside, kNeverRead},
+    {"--horizontal-pod-autoscaler-upscale-delay", Type::kDuration, kOutside, kNeverRead},
+};
 
-void AddUnusedFlags(CLI::App& app) {
-  for (const Flag& flag : kFlags) {
+void Add(CLI::App& app, absl::Span<const Flag> flags) {
+  for (const Flag& flag : flags) {
     AddCheckedFlag(app, flag.name, flag.type, std::string(flag.note))->group("");
   }
 }
 
+}  // namespace
+
+void AddUnusedFlags(CLI::App& app) {
+  Add(app, kLogFlags);
+  Add(app, kManagerFlags);
+}
+
+void AddUnusedLogFlags(CLI::App& app) { Add(app, kLogFlags); }
+
 std::vector<Warning> UnusedFlagWarnings(const CLI::App& app) {
   std::vector<Warning> out;
-  for (const Flag& flag : kFlags) {
-    const std::string value = GivenValue(app, flag.name);
-    if (!IsGiven(app, flag.name) || value == flag.as_here || flag.state == kOutside) continue;
-    out.push_back({{std::string(flag.name)},
-                   absl::StrCat(flag.name, "=", value, " has no effect: ", flag.note)});
+  for (const absl::Span<const Flag> flags :
+       {absl::Span<const Flag>(kLogFlags), absl::Span<const Flag>(kManagerFlags)}) {
+    for (const Flag& flag : flags) {
+      if (app.get_option_no_throw(std::string(flag.name)) == nullptr) continue;
+      const std::string value = GivenValue(app, flag.name);
+      if (!IsGiven(app, flag.name) || value == flag.as_here || flag.state == kOutside) continue;
+      out.push_back({{std::string(flag.name)},
+                     absl::StrCat(flag.name, "=", value, " has no effect: ", flag.note)});
+    }
   }
   return out;
 }
 
-std::vector<Support> UnusedFlagSupport() {
+std::vector<Support> UnusedLogFlagSupport() {
   std::vector<Support> out;
-  for (const Flag& flag : kFlags) out.push_back({flag.name, flag.state, flag.note});
+  for (const Flag& flag : kLogFlags) out.push_back({flag.name, flag.state, flag.note});
+  return out;
+}
+
+std::vector<Support> UnusedFlagSupport() {
+  std::vector<Support> out = UnusedLogFlagSupport();
+  for (const Flag& flag : kManagerFlags) out.push_back({flag.name, flag.state, flag.note});
   return out;
 }
 

@@ -15,12 +15,15 @@ class App;
 namespace config::internal {
 
 void AddUnusedFlags(CLI::App& app);
+// Adds those about the log alone, which every program of upstream has.
+void AddUnusedLogFlags(CLI::App& app);
 
 // Returns, for a parsed `app`, a warning for each flag that was given and has no effect. A flag
 // whose value asks for this program's behaviour (--add-dir-header=false) gets none.
 std::vector<Warning> UnusedFlagWarnings(const CLI::App& app);
 
 std::vector<Support> UnusedFlagSupport();
+std::vector<Support> UnusedLogFlagSupport();
 
 }  // namespace config::internal
 

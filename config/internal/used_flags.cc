@@ -18,12 +18,7 @@
 namespace config::internal {
 namespace {
 
-void AddServerFlags(CLI::App& app, Options& o) {
-  AddValue(app, "--kubeconfig", o.kubeconfig, "kubeconfig of the Karmada control plane")
-      ->type_name("FILE");
-  AddList(app, "--controllers", o.controllers,
-          "controllers to run: * (all that are on by default), name, -name")
-      ->type_name("NAMES");
+void AddGatesAndRelease(CLI::App& app, Options& o) {
   app.add_option_function<std::vector<std::string>>(
          "--feature-gates",
          [&o](const std::vector<std::string>& texts) {
@@ -40,12 +35,15 @@ void AddServerFlags(CLI::App& app, Options& o) {
       app, o.wanted_release,
       "release of Karmada whose defaults, reasons and metrics this program has; without it "
       "that of the control plane, as its definitions show");
-  AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
-           "address of /metrics, /configz and, with --shadow, /shadow; 0 for none")
-      ->type_name("HOST:PORT");
+}
+
+void AddHealthAddress(CLI::App& app, Options& o) {
   AddValue(app, "--health-probe-bind-address", o.health_probe_bind_address,
            "address of /healthz, /livez and /readyz; 0 for none")
       ->type_name("HOST:PORT");
+}
+
+void AddElectionFlags(CLI::App& app, Options& o) {
   LeaderElection& l = o.leader_election;
   AddSwitch(app, "--leader-elect", l.enabled, "run only while holding the leader lease");
   AddValue(app, "--leader-elect-resource-namespace", l.resource_namespace, "namespace of the lease")
@@ -58,17 +56,35 @@ void AddServerFlags(CLI::App& app, Options& o) {
   AddSwitch(app, "--leader-elect-release-on-exit", l.release_on_exit,
             "give the lease up when this process has stopped, so that a stand-by with this flag "
             "leads at once");
-  AddSwitch(app, "--shadow", o.shadow,
-            "write nothing, neither to the control plane nor to members, and report what would be "
-            "written; without leader election, beside another controller manager");
+}
+
+void AddProfilingFlags(CLI::App& app, Options& o) {
   AddSwitch(app, "--enable-pprof", o.profiling.enabled,
             "serve CPU and heap profiles for go tool pprof; the process then runs with tcmalloc");
   AddValue(app, "--profiling-bind-address", o.profiling.bind_address, "address of /debug/pprof/")
       ->type_name("HOST:PORT");
 }
 
+void AddServerFlags(CLI::App& app, Options& o) {
+  AddValue(app, "--kubeconfig", o.kubeconfig, "kubeconfig of the Karmada control plane")
+      ->type_name("FILE");
+  AddList(app, "--controllers", o.controllers,
+          "controllers to run: * (all that are on by default), name, -name")
+      ->type_name("NAMES");
+  AddGatesAndRelease(app, o);
+  AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
+           "address of /metrics, /configz and, with --shadow, /shadow; 0 for none")
+      ->type_name("HOST:PORT");
+  AddHealthAddress(app, o);
+  AddElectionFlags(app, o);
+  AddSwitch(app, "--shadow", o.shadow,
+            "write nothing, neither to the control plane nor to members, and report what would be "
+            "written; without leader election, beside another controller manager");
+  AddProfilingFlags(app, o);
+}
+
 // Rates are per second, sizes in MiB.
-void AddLimitFlags(CLI::App& app, Options& o) {
+void AddRateFlags(CLI::App& app, Options& o) {
   AddValue(app, "--kube-api-qps", o.kube_api_qps,
            "requests per second to the control plane; 0: as fast as it answers");
   AddValue(app, "--kube-api-burst", o.kube_api_burst, "burst of --kube-api-qps");
@@ -86,6 +102,9 @@ void AddLimitFlags(CLI::App& app, Options& o) {
               "how long one run of a customization's script may take");
   AddValue(app, "--lua-memory-mib", o.scripts.memory_mib,
            "MiB that one run of a customization's script may hold");
+}
+
+void AddConcurrencyFlags(CLI::App& app, Options& o) {
   Concurrency& c = o.concurrency;
   AddValue(app, "--concurrent-work-syncs", c.work, "workers for Works");
   AddValue(app, "--concurrent-resourcebinding-syncs", c.resource_binding,
@@ -195,11 +214,21 @@ void AddLoggingFlags(CLI::App& app, Options& o) {
 
 void AddUsedFlags(CLI::App& app, Options& options) {
   AddServerFlags(app, options);
-  AddLimitFlags(app, options);
+  AddRateFlags(app, options);
+  AddConcurrencyFlags(app, options);
   AddClusterFlags(app, options);
   AddClusterApiFlags(app, options);
   AddEvictionFlags(app, options);
   AddAutoscalingFlags(app, options);
+  AddLoggingFlags(app, options);
+}
+
+void AddCommonFlags(CLI::App& app, Options& options) {
+  AddGatesAndRelease(app, options);
+  AddHealthAddress(app, options);
+  AddElectionFlags(app, options);
+  AddProfilingFlags(app, options);
+  AddRateFlags(app, options);
   AddLoggingFlags(app, options);
 }
 

@@ -16,6 +16,9 @@ namespace config::internal {
 // Adds the flags; parsing `app` then fills `options`. REQUIRES: `options` outlives the parsing.
 void AddUsedFlags(CLI::App& app, Options& options);
 
+// Adds those of the flags that every program has which runs loops. REQUIRES: as above.
+void AddCommonFlags(CLI::App& app, Options& options);
+
 // Adds the flags of AdmissionFlags. REQUIRES: `admission` outlives the parsing.
 void AddAdmissionFlags(CLI::App& app, AdmissionFlags& admission);
 

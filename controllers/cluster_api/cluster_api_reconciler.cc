@@ -34,7 +34,6 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "config/version.h"
-#include "controllers/cluster_api/member_accounts.h"
 #include "controllers/cluster_api/register.h"
 #include "kube/client/errors.h"
 #include "kube/http/http_transport.h"
@@ -214,7 +213,8 @@ absl::Status ClusterApiReconciler::JoinMember(const Pair& pair,
         "the previous cluster of this name has to be removed first");  // No outcome yet.
   }
   RETURN_IF_ERROR(CheckIdentity(pair, name, id));
-  ASSIGN_OR_RETURN(MemberCredentials credentials, EnsureMemberAccounts(member, name, stop));
+  ASSIGN_OR_RETURN(MemberCredentials credentials,
+                   EnsureMemberAccounts(member, {.cluster = name}, stop));
   RETURN_IF_ERROR(registrations_.Write({.name = name,
                                         .id = id,
                                         .config = config,

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "api/cluster_api.h"
 #include "base/stop_token.h"
-#include "controllers/cluster_api/member_accounts.h"
+#include "controllers/context/member_accounts.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/kubeconfig/kubeconfig.h"
 #include "kube/meta/object.h"

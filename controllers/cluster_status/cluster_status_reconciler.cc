@@ -113,7 +113,7 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
     return kube::Action::Gone();
   }
   const api::ClusterView view(*cluster);
-  if (!view.IsPush()) {
+  if (!deps_.served.Have(*cluster)) {
     Forget(name);  // This loop may have reported its status until now.
     return kube::Action::Gone();
   }
@@ -348,7 +348,8 @@ absl::Status RegisterClusterStatus(const Context& context, int workers) {
       // With lanes, a member that does not answer delays only itself.
       .WithLanes([](const kube::Request& request) { return request.key.name; })
       .Build(std::make_unique<ClusterStatusReconciler>(
-          ClusterStatusDeps{context.manager, context.members, context.inventory}, options));
+          ClusterStatusDeps{context.manager, context.members, context.inventory, context.served},
+          options));
   return absl::OkStatus();
 }
 

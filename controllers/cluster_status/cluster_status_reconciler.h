@@ -1,4 +1,4 @@
-// The cluster-status loop: probes each push member and reports health, version, served kinds and
+// The cluster-status loop: probes each served member and reports health, version, served kinds and
 // resources in Cluster.status (upstream's cluster-status-controller).
 #ifndef CONTROLLERS_CLUSTER_STATUS_CLUSTER_STATUS_RECONCILER_H_
 #define CONTROLLERS_CLUSTER_STATUS_CLUSTER_STATUS_RECONCILER_H_
@@ -17,6 +17,7 @@
 #include "controllers/cluster_status/inventory_totals.h"
 #include "controllers/cluster_status/ready_threshold.h"
 #include "controllers/context/member_inventory.h"
+#include "controllers/context/served_clusters.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/event_recorder.h"
@@ -37,6 +38,7 @@ struct ClusterStatusDeps {
   kube::Manager& manager;
   kube::ClusterSet& members;
   MemberInventory& inventory;
+  ServedClusters served = {};
 };
 
 class ClusterStatusReconciler : public kube::Reconciler {

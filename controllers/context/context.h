@@ -9,6 +9,7 @@
 #include "config/options.h"
 #include "config/release.h"
 #include "controllers/context/member_inventory.h"
+#include "controllers/context/served_clusters.h"
 #include "interpreter/interpreter.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/cluster_set.h"
@@ -45,6 +46,7 @@ struct Context {
   const config::Options& options;
   // With --shadow: goes over every transport that a loop makes for itself; else nullptr.
   std::shared_ptr<kube::Shadow> shadow = nullptr;
+  ServedClusters served = {};  // In which clusters the loops act.
 
   const base::Clock& clock() const { return manager.clock(); }
   // Returns the informer of a resource of the control plane. For Register functions only: a

@@ -1,4 +1,4 @@
-// A pass over a Work ends early for a cluster that is unknown or pulls its Works. A suspended Work
+// A pass over a Work ends early for a cluster that is unknown or not served by this process. A suspended Work
 // gets the condition Dispatching=False; one whose cluster is not ready waits for the cluster's next
 // event. Otherwise every manifest is applied, and one that fails does not hold up the others. The
 // joint outcome becomes the condition Applied, through the WorkStatusWriter, and events. The status
@@ -108,16 +108,15 @@ const char* ReasonOfSuccess(const kube::Object& work, works::Repairs repairs, bo
 
 }  // namespace
 
-ExecutionReconciler::ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
-                                         works::WorkStatusWriter& status,
-                                         const works::Rechecks& rechecks)
-    : manager_(manager),
-      objects_(objects),
-      status_(status),
-      rechecks_(rechecks),
-      handover_(manager.cluster(), manager.clock()),
-      recorder_(manager.events(), api::kExecutionController, outcomes()),
-      drifts_(manager, objects, recorder_) {}
+ExecutionReconciler::ExecutionReconciler(const ExecutionDeps& deps)
+    : manager_(deps.manager),
+      objects_(deps.objects),
+      status_(deps.status),
+      rechecks_(deps.rechecks),
+      served_(deps.served),
+      handover_(deps.manager.cluster(), deps.manager.clock()),
+      recorder_(deps.manager.events(), api::kExecutionController, outcomes()),
+      drifts_(deps.manager, deps.objects, recorder_) {}
 
 absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request& request,
                                                             const base::StopToken& stop) {
@@ -131,7 +130,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
     return kube::Action::Done();
   }
   const api::ClusterView view(*target.object);
-  if (!view.IsPush()) return kube::Action::Done();
+  if (!served_.Have(*target.object)) return kube::Action::Done();
   if (target.work->IsDeleting()) return Finalize(target, stop);
   if (Handover::IsStandIn(*target.work)) {
     RETURN_IF_ERROR(handover_.End(*target.work, stop));
@@ -301,8 +300,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
   if (!target.work->HasFinalizer(api::kExecutionFinalizer)) return kube::Action::Done();
   const bool preserve = api::WorkView(*target.work).PreservesResourcesOnDeletion();
   if (api::ClusterView(*target.object).IsReady()) {
-    ASSIGN_OR_RETURN(const Handover::Objects objects,
-                     handover_.Decide(*target.object, *target.work, stop));
+    ASSIGN_OR_RETURN(const Handover::Objects objects, DecideOnObjects(target, stop));
     if (objects == Handover::Objects::kUnclear) {
       return kube::Action::After(Handover::LookAgainAfter(*target.work));
     }
@@ -315,6 +313,14 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
   RETURN_IF_ERROR(manager_.cluster().RemoveFinalizer(api::Works(), target.work,
                                                      api::kExecutionFinalizer, stop));
   return kube::Action::Done();
+}
+
+// An agent may not ask which clusters a binding wants. As with upstream, the objects of its cluster
+// end with their Work.
+absl::StatusOr<Handover::Objects> ExecutionReconciler::DecideOnObjects(
+    const Target& target, const base::StopToken& stop) {
+  if (served_.by_agent()) return Handover::Objects::kDelete;
+  return handover_.Decide(*target.object, *target.work, stop);
 }
 
 absl::Status ExecutionReconciler::RemoveManifests(const Target& target, bool preserve,
@@ -401,8 +407,9 @@ absl::Status RegisterExecution(const Context& context, int workers) {
                                      .map_update = works::WorksOfNewKinds(works)})
           // Each cluster has its own lane; the namespace of a Work identifies the cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
-          .Build(std::make_unique<ExecutionReconciler>(context.manager, context.objects,
-                                                       context.status, context.rechecks));
+          .Build(std::make_unique<ExecutionReconciler>(
+              ExecutionDeps{context.manager, context.objects, context.status, context.rechecks,
+                            context.served}));
   controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
       works::QueueWhenReconnected(context.members, works, controller.queue())));
   works::RequeueWorks(context.interpreter,

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/json.h"
 #include "base/stop_token.h"
+#include "controllers/context/served_clusters.h"
 #include "controllers/execution/handover.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
@@ -23,15 +24,22 @@
 
 namespace controllers {
 
+struct ExecutionDeps {
+  kube::Manager& manager;
+  works::MemberObjects& objects;
+  works::WorkStatusWriter& status;
+  // Works that wait for a namespace which this loop has made again are published through it.
+  const works::Rechecks& rechecks;
+  ServedClusters served = {};
+};
+
 class ExecutionReconciler : public kube::Reconciler {
  public:
-  // Works that wait for a namespace which this loop has made again are published through
-  // `rechecks`. REQUIRES: all four outlive the reconciler.
-  ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
-                      works::WorkStatusWriter& status, const works::Rechecks& rechecks);
+  // REQUIRES: what `deps` refers to outlives the reconciler.
+  explicit ExecutionReconciler(const ExecutionDeps& deps);
 
-  // The request's key names a Work. Works of pull clusters are left to their agents; Works of a
-  // cluster that is unknown or not ready wait for the cluster's next event, which queues them
+  // The request's key names a Work. Works of clusters that are not served are left alone; Works of
+  // a cluster that is unknown or not ready wait for the cluster's next event, which queues them
   // again.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
@@ -81,10 +89,15 @@ class ExecutionReconciler : public kube::Reconciler {
   bool IsAbsentAfter(const absl::Status& applied, const Target& target, const Item& item,
                      const base::StopToken& stop);
 
+  // Decides on the objects of a Work that is being deleted, whose cluster is ready.
+  absl::StatusOr<Handover::Objects> DecideOnObjects(const Target& target,
+                                                    const base::StopToken& stop);
+
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
   const works::Rechecks& rechecks_;
+  const ServedClusters served_;
   Handover handover_;
   kube::EventRecorder recorder_;
   works::DriftReports drifts_;  // Unused with works::Repairs::kByObject.

@@ -85,10 +85,11 @@ std::vector<kube::Request> RequestForCluster(const kube::Object& cluster) {
   return {{.key = {}, .cluster = std::string(cluster.name())}};
 }
 
-bool MayBeOtherwise(const kube::Object& before, const kube::Object& after) {
-  return works::BecameReady(before, after) || works::ServesOtherKinds(before, after) ||
-         before.IsDeleting() != after.IsDeleting() ||
-         api::ClusterView(before).IsPush() != api::ClusterView(after).IsPush();
+auto MayBeOtherwise(const ServedClusters& served) {
+  return [served](const kube::Object& before, const kube::Object& after) {
+    return works::BecameReady(before, after) || works::ServesOtherKinds(before, after) ||
+           before.IsDeleting() != after.IsDeleting() || served.Have(before) != served.Have(after);
+  };
 }
 
 struct QueueOfSlices {
@@ -150,7 +151,8 @@ void BuildByCluster(const Context& context, const SliceCollection& collection,
                             },
                         .remove = matters},
                .map = ClusterOfWork()})
-          .Watches(api::Clusters(), {.when = {.update = MayBeOtherwise}, .map = RequestForCluster})
+          .Watches(api::Clusters(), {.when = {.update = MayBeOtherwise(collection.served)},
+                                     .map = RequestForCluster})
           .Reads(api::Works(), DemandIndex(collector), DemandIndexValues(collector))
           .Build(std::make_unique<SliceWatches>(collection, slices.sources, slices.queue));
   clusters.Keep(std::make_shared<kube::ClusterSet::Subscription>(
@@ -163,7 +165,7 @@ void BuildByCluster(const Context& context, const SliceCollection& collection,
 
 absl::Status RegisterServiceExport(const Context& context, int workers) {
   const SliceCollection collection{context.manager, SliceCollector::kServiceExport,
-                                   api::kServiceExportController};
+                                   api::kServiceExportController, context.served};
   context.inventory.Reads(api::ServiceExports(),
                           {"metadata.creationTimestamp", "metadata.deletionTimestamp"});
   BuildByCluster(context, collection,
@@ -173,7 +175,7 @@ absl::Status RegisterServiceExport(const Context& context, int workers) {
 
 absl::Status RegisterEndpointSliceCollect(const Context& context, int workers) {
   const SliceCollection collection{context.manager, SliceCollector::kMultiClusterService,
-                                   api::kEndpointSliceCollectController};
+                                   api::kEndpointSliceCollectController, context.served};
   BuildByCluster(context, collection,
                  BuildBySlice(context, collection, {api::kEndpointSliceCollectQueue, workers}));
   return absl::OkStatus();

@@ -56,7 +56,7 @@ absl::StatusOr<kube::Action> SliceReconciler::Reconcile(const kube::Request& req
   const kube::ObjectPtr cluster =
       collection_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
   // The Works of a cluster that is removed are deleted with its execution namespace.
-  if (cluster == nullptr || cluster->IsDeleting() || !api::ClusterView(*cluster).IsPush()) {
+  if (cluster == nullptr || cluster->IsDeleting() || !collection_.served.Have(*cluster)) {
     Forget(request.cluster);
     return kube::Action::Done();
   }

@@ -53,9 +53,8 @@ absl::StatusOr<kube::Action> SliceWatches::Reconcile(const kube::Request& reques
                                                      const base::StopToken&) {
   const std::string& name = request.cluster;
   const kube::ObjectPtr cluster = collection_.manager.cluster().Find(api::Clusters(), {"", name});
-  // In a pull cluster its agent acts.
   const bool is_ours =
-      cluster != nullptr && !cluster->IsDeleting() && api::ClusterView(*cluster).IsPush();
+      cluster != nullptr && !cluster->IsDeleting() && collection_.served.Have(*cluster);
   if (!is_ours || !IsNeeded(name)) {
     // So that the loop over slices forgets it, too.
     if (sources_->Follows(name)) queue_.Add({.cluster = name, .reason = kAllSlices});

@@ -1,5 +1,5 @@
 // The loop over clusters of a collector of EndpointSlices: it watches slices, and ServiceExports,
-// in the push clusters of which slices have to be collected, and in no others.
+// in the served clusters of which slices have to be collected, and in no others.
 #ifndef CONTROLLERS_SLICE_COLLECTION_SLICE_WATCHES_H_
 #define CONTROLLERS_SLICE_COLLECTION_SLICE_WATCHES_H_
 
@@ -16,6 +16,7 @@
 #include "api/endpoint_slice.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
+#include "controllers/context/served_clusters.h"
 #include "controllers/slice_collection/slice_sources.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/event_recorder.h"
@@ -30,6 +31,7 @@ struct SliceCollection {
   kube::Manager& manager;
   api::SliceCollector collector;
   std::string source;  // The source of its events.
+  ServedClusters served = {};
 };
 
 class SliceWatches : public kube::Reconciler {

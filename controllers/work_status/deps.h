@@ -2,6 +2,7 @@
 #ifndef CONTROLLERS_WORK_STATUS_DEPS_H_
 #define CONTROLLERS_WORK_STATUS_DEPS_H_
 
+#include "controllers/context/served_clusters.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/manager.h"
 #include "works/member_objects.h"
@@ -16,6 +17,7 @@ struct WorkStatusDeps {
   works::WorkStatusWriter& status;
   const works::Rechecks& rechecks;  // Asks the execution loop to look at a Work.
   const interpreter::Interpreter& interpreter;
+  ServedClusters served = {};
 };
 
 }  // namespace controllers

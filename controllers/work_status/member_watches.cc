@@ -1,4 +1,4 @@
-// A pass over a Work of a ready push cluster makes sure that each kind of its manifests has an
+// A pass over a Work of a ready cluster that is served makes sure that each kind of its manifests has an
 // informer in the member, to which the queue of the work-status loop is attached (Attach, once for
 // each informer). A cluster that is not ready is left alone; its Ready condition, or a new
 // connection, queues its Works again, and a new connection has new informers.
@@ -40,26 +40,25 @@ bool MayBeDrift(const kube::Object& before, const kube::Object& after) {
 
 }  // namespace
 
-MemberWatches::MemberWatches(kube::Manager& manager, works::MemberObjects& objects,
-                             kube::WorkQueue& queue, const works::Rechecks& rechecks)
-    : manager_(manager), objects_(objects), queue_(queue), rechecks_(rechecks) {}
+MemberWatches::MemberWatches(const MemberWatchesDeps& deps, kube::WorkQueue& queue)
+    : deps_(deps), queue_(queue) {}
 
 absl::StatusOr<kube::Action> MemberWatches::Reconcile(const kube::Request& request,
                                                       const base::StopToken& stop) {
   const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(request.key.ns);
   if (!cluster.ok()) return kube::Action::Done();
-  const kube::ObjectPtr work = manager_.cluster().Find(api::Works(), request.key);
+  const kube::ObjectPtr work = deps_.manager.cluster().Find(api::Works(), request.key);
   if (work == nullptr || work->IsDeleting() || works::HasNoObjects(*work))
     return kube::Action::Done();
-  const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", *cluster});
+  const kube::ObjectPtr object = deps_.manager.cluster().Find(api::Clusters(), {"", *cluster});
   if (object == nullptr) return kube::Action::Done();
   const api::ClusterView view(*object);
   // When the cluster becomes ready, its Works are queued again.
-  if (!view.IsPush() || !view.IsReady()) return kube::Action::Done();
+  if (!deps_.served.Have(*object) || !view.IsReady()) return kube::Action::Done();
   base::ErrorList errors;  // A kind that nobody serves keeps no other from being watched.
   for (const json::Value& manifest : api::WorkView(*work).Manifests()) {
     const absl::StatusOr<std::shared_ptr<kube::Informer>> informer =
-        objects_.InformerFor(*cluster, kube::Object(manifest).gvk(), stop);
+        deps_.objects.InformerFor(*cluster, kube::Object(manifest).gvk(), stop);
     errors.Add(informer.status());
     if (informer.ok()) Attach(*cluster, *informer);
   }
@@ -71,7 +70,7 @@ void MemberWatches::Attach(const std::string& cluster,
                            const std::shared_ptr<kube::Informer>& informer) {
   const bool is_new = handlers_.Add(cluster, informer,
                                     [&] { return HandlerFor(cluster, informer->resource().gvk); });
-  if (is_new && objects_.repairs() == works::Repairs::kByObject) RecheckMissing(cluster, *informer);
+  if (is_new && deps_.objects.repairs() == works::Repairs::kByObject) RecheckMissing(cluster, *informer);
 }
 
 kube::EventHandler MemberWatches::HandlerFor(const std::string& cluster, const kube::Gvk& gvk) {
@@ -103,14 +102,14 @@ void MemberWatches::RecheckMissing(const std::string& cluster, const kube::Infor
   if (!informer.HasSynced()) return;
   const kube::Gvk& gvk = informer.resource().gvk;
   for (const kube::ObjectPtr& work :
-       manager_.cluster().List(api::Works(), api::ExecutionNamespace(cluster))) {
+       deps_.manager.cluster().List(api::Works(), api::ExecutionNamespace(cluster))) {
     const absl::Span<const json::Value> manifests = api::WorkView(*work).Manifests();
     const bool missing =
         std::any_of(manifests.begin(), manifests.end(), [&](const json::Value& raw) {
           const kube::Object manifest(raw);
           return manifest.gvk() == gvk && informer.store().Find(manifest.key()) == nullptr;
         });
-    if (missing && !work->IsDeleting()) rechecks_.Publish(*work);
+    if (missing && !work->IsDeleting()) deps_.rechecks.Publish(*work);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
+#include "controllers/context/served_clusters.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -18,14 +19,20 @@
 
 namespace controllers {
 
+struct MemberWatchesDeps {
+  kube::Manager& manager;
+  works::MemberObjects& objects;
+  const works::Rechecks& rechecks;  // Publishes Works that the execution loop is to look at.
+  ServedClusters served = {};
+};
+
 // Reconciles Works: it only makes sure that the kinds of their manifests are watched in their
 // cluster.
 class MemberWatches : public kube::Reconciler {
  public:
-  // Keys of member objects go into `queue`; Works that the execution loop is to look at are
-  // published through `rechecks`. REQUIRES: all arguments outlive the reconciler.
-  MemberWatches(kube::Manager& manager, works::MemberObjects& objects, kube::WorkQueue& queue,
-                const works::Rechecks& rechecks);
+  // Keys of member objects go into `queue`. REQUIRES: the queue, and what `deps` refers to, outlive
+  // the reconciler.
+  MemberWatches(const MemberWatchesDeps& deps, kube::WorkQueue& queue);
 
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
@@ -38,10 +45,8 @@ class MemberWatches : public kube::Reconciler {
   // own.)
   void RecheckMissing(const std::string& cluster, const kube::Informer& informer);
 
-  kube::Manager& manager_;
-  works::MemberObjects& objects_;
+  const MemberWatchesDeps deps_;
   kube::WorkQueue& queue_;
-  const works::Rechecks& rechecks_;
   works::InformerHandlers handlers_;
 };
 

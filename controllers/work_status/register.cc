@@ -24,7 +24,8 @@ absl::Status RegisterWorkStatus(const Context& context, const WorkStatusWorkers&
         {.key = {}, .cluster = std::string(cluster.name()), .reason = kClusterLeft}};
   };
   auto reconciler = std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
-      context.manager, context.objects, context.status, context.rechecks, context.interpreter});
+      context.manager, context.objects, context.status, context.rechecks, context.interpreter,
+      context.served});
   WorkStatusReconciler& status_loop = *reconciler;
   kube::ControllerBuilder by_object =
       context.NewController(api::kWorkStatusOfObjects, workers.by_object);
@@ -74,8 +75,9 @@ absl::Status RegisterWorkStatus(const Context& context, const WorkStatusWorkers&
                                               .remove = kube::Never},
                                      .map_update = works::WorksOfNewKinds(works)})
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
-          .Build(std::make_unique<MemberWatches>(context.manager, context.objects,
-                                                 by_object_loop.queue(), context.rechecks));
+          .Build(std::make_unique<MemberWatches>(
+              MemberWatchesDeps{context.manager, context.objects, context.rechecks, context.served},
+              by_object_loop.queue()));
   controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
       works::QueueWhenReconnected(context.members, works, controller.queue())));
   return absl::OkStatus();

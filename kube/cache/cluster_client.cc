@@ -1,7 +1,9 @@
 // A write takes these steps: the difference between the two objects becomes a merge patch, without
 // what the server owns and without the parts that this write may not change; an empty patch is not
 // sent; the precondition is added where it is asked for; the patch is sent; and the answer is put
-// into the informer's store, so that the next read sees it before the watch reports it.
+// into the informer's store, so that the next read sees it before the watch reports it. Where
+// patches are not permitted (ReplaceInsteadOfPatching) the patch is applied here, and the whole
+// object is sent.
 //
 // A conflict, or that the object does not exist, means that the cache may be behind. The object is
 // then read from the server and put into the store, or taken out of it, so that the next try starts
@@ -23,6 +25,9 @@
 
 namespace kube {
 namespace {
+
+// How often a change that others' changes do not concern is made to the present object.
+constexpr int kReplacements = 5;
 
 bool NeedsPrecondition(const Object& before, const json::Value& patch,
                        UpdateOptions::Precondition precondition) {
@@ -102,18 +107,42 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
                                                 const base::StopToken& stop) {
   json::Value patch = internal::OwnPatch(*before, after, options.subresource);
   if (patch.is_null()) return before;
-  if (NeedsPrecondition(*before, patch, options.precondition)) {
-    patch.Set({"metadata", "resourceVersion"}, before->resource_version());
-  }
+  const bool guarded = NeedsPrecondition(*before, patch, options.precondition);
+  if (guarded) patch.Set({"metadata", "resourceVersion"}, before->resource_version());
   const WriteOptions write{.subresource = options.status_on_object ? "" : options.subresource};
   absl::StatusOr<Object> written =
-      client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop);
+      IsReplaced(r, write.subresource)
+          ? Replace(r, {*before, patch, guarded}, write, stop)
+          : client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop);
   // A 404 for a subresource may mean that the kind does not have it.
   const bool is_gone = IsGone(written.status()) && options.subresource.empty();
   if (IsConflict(written.status()) || is_gone) ReadLive(r, *before, stop);
   RETURN_IF_ERROR(written.status());
   Remember(r, *written);
   return Share(*std::move(written));
+}
+
+void ClusterClient::ReplaceInsteadOfPatching(const Resource& r, const std::string& subresource) {
+  replaced_.insert({r.gvr(), subresource});
+}
+
+bool ClusterClient::IsReplaced(const Resource& r, const std::string& subresource) const {
+  return !replaced_.empty() && replaced_.contains({r.gvr(), subresource});
+}
+
+absl::StatusOr<Object> ClusterClient::Replace(const Resource& r, const Edit& edit,
+                                              const WriteOptions& write,
+                                              const base::StopToken& stop) {
+  Object base = edit.before;
+  for (int attempt = 1;; ++attempt) {
+    absl::StatusOr<Object> written =
+        client_.Replace(r, Object(ApplyMergePatch(base.root(), edit.patch)), write, stop);
+    if (!IsConflict(written.status()) || edit.guarded || attempt == kReplacements) return written;
+    absl::StatusOr<Object> live = client_.Get(r, edit.before.key(), stop);
+    // Another object that has taken the name is not the one to be changed.
+    if (!live.ok() || live->uid() != edit.before.uid()) return written;
+    base = *std::move(live);
+  }
 }
 
 absl::StatusOr<ObjectPtr> ClusterClient::Apply(const Resource& r, const ObjectPtr& before,

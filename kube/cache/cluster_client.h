@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -57,6 +58,13 @@ class ClusterClient {
   Client& raw() { return client_; }
   RestMapper& mapper() { return mapper_; }
   InformerSet& informers() { return informers_; }
+
+  // For a process that may update the resource's `subresource` ("" for the object without its
+  // status) and not patch it: from now on Update sends the whole object, as the cache has it with
+  // the change, on the condition that nobody has changed it since. Where a patch would not have had
+  // that condition, the change is made to the present object after a conflict. REQUIRES: the cache
+  // holds whole objects of the resource; called before the first write.
+  void ReplaceInsteadOfPatching(const Resource& r, const std::string& subresource);
 
   // Find, List and ByIndex read from the cache and start no informer: a kind without an informer
   // looks empty. In a reconcile the kind has to be declared (ControllerBuilder::Reads), see
@@ -109,6 +117,15 @@ class ClusterClient {
                       const base::StopToken& stop);
 
  private:
+  // A change of an object, as a merge patch.
+  struct Edit {
+    const Object& before;
+    const json::Value& patch;
+    bool guarded;  // Whether the object must not have changed since `before`.
+  };
+  bool IsReplaced(const Resource& r, const std::string& subresource) const;
+  absl::StatusOr<Object> Replace(const Resource& r, const Edit& edit, const WriteOptions& write,
+                                 const base::StopToken& stop);
   void Remember(const Resource& r, const Object& written);
   // Returns the informer for a read from the cache, and records the read; nullptr when there is
   // none.
@@ -120,6 +137,7 @@ class ClusterClient {
   Client& client_;
   RestMapper& mapper_;
   InformerSet& informers_;
+  std::set<std::pair<Gvr, std::string>> replaced_;  // Kinds with subresources.
 };
 
 }  // namespace kube

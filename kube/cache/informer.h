@@ -76,6 +76,11 @@ struct InformerOptions {
   // "One watch for several namespaces" in docs/decisions.md). Resources without namespaces ignore
   // it.
   std::vector<std::string> namespaces;
+  // Only the object of this name is asked for and stored; "": all are.
+  std::string name;
+  // The server is not asked for the kind: this process may not list it, or must not depend on it.
+  // The store has what Informer::Written says, and has synced from the start.
+  bool local = false;
   // Objects are EncodedObjects: their whole text is kept, and `fields` as values.
   bool keep_text = false;
   // With keep_text: an annotation that is left out of the text (EncodedObject::Make).
@@ -93,9 +98,11 @@ class Informer {
   virtual const Resource& resource() const = 0;
   virtual const Store& store() const = 0;
   // Returns whether the store holds every object of the resource (no label selector, no choice of
-  // namespaces, none left out), so that an object which is missing from a synced store does not
-  // exist.
+  // namespaces or of a name, none left out, and the server is asked), so that an object which is
+  // missing from a synced store does not exist.
   virtual bool HoldsAll() const { return true; }
+  // Returns whether the server is not asked for the resource (InformerOptions::local).
+  virtual bool IsLocal() const { return false; }
   // Returns whether objects that the store should hold are left out because there is no room for
   // them (InformerSet::SetBudget), or are there in a former state. Then nothing may be concluded
   // from the absence of an object: who would delete, make or count because of it asks the server,

@@ -61,7 +61,8 @@ class Candidate : public Runnable {
 // (fails until one has synced; names those that have not). One kind that cannot be watched does not
 // make the process unready, because everything else works.
 std::vector<internal::HealthCheck> CheckInformers(const InformerSet& informers) {
-  const std::vector<std::shared_ptr<Informer>> all = informers.All();
+  std::vector<std::shared_ptr<Informer>> all = informers.All();
+  std::erase_if(all, [](const auto& informer) { return informer->IsLocal(); });
   size_t failing = 0;
   absl::Status why;
   std::vector<std::string> not_synced;

@@ -60,6 +60,12 @@ PACKAGES = (
         and metrics. The package starts nothing.""",
         depends=("ca-certificates", "tzdata")),
     Package(
+        "karmada-agent",
+        "agent of a member cluster of Karmada in pull mode",
+        """Registers its cluster in a Karmada control plane that need not reach it, applies what is meant for it there, and
+        reports back. It takes the place of Karmada's program of the same name. The package starts nothing.""",
+        depends=("ca-certificates",)),
+    Package(
         "karmada-search",
         "one cache of all member clusters of a Karmada control plane",
         """An aggregated API server that caches the objects of all members, for searches and as one proxy to all of them,

@@ -30,6 +30,7 @@ BUNDLE = "etc/ssl/certs/ca-certificates.crt"
 
 DESCRIPTIONS = {
     "karmada-controller-manager": "The controllers of a Karmada control plane, in C++",
+    "karmada-agent": "The agent of a member cluster of Karmada in pull mode, in C++",
     "karmada-search": "One cache of all member clusters of a Karmada control plane, in C++",
 }
 

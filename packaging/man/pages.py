@@ -20,7 +20,7 @@ import help_text
 
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 # Programs that run for ever belong to section 8.
-SECTIONS = {"karmada-controller-manager": 8, "karmada-search": 8}
+SECTIONS = {"karmada-agent": 8, "karmada-controller-manager": 8, "karmada-search": 8}
 
 
 def escaped(text):

@@ -28,6 +28,7 @@ REPLICA = ["--operation", "ReviseReplica", "--desired", "-"]
 SEARCH = ["--kubeconfig", "kubeconfig", "--registry-storage=custom-resources",
           "--authentication-skip-lookup", "--disable-search"]
 ETCD = ["--kubeconfig", "kubeconfig"]
+AGENT = ["--cluster-name", "m1"]
 LIVE = ["-f", "resourceinterpretercustomization/web"]
 
 # The exit code for a command line that cannot be used, where it is not 2.
@@ -48,6 +49,7 @@ NEEDED = {
     "karmada-lens plan": ["-f", "manifest.yaml"],
     "karmada-lens why": ["deployment/web"],
     "karmada-search": SEARCH,
+    "karmada-agent": AGENT,
 }
 # The same for some flags of all commands, and for some of one command (which then count alone).
 NEEDED_BY_FLAG = {
@@ -92,6 +94,9 @@ ONLY_NEEDED = {
     "karmada-search --etcd-keyfile": ETCD + [
         "--etcd-servers", "https://127.0.0.1:1", "--etcd-certfile", "/etc/hostname"],
     "karmada-search --audit-log-path": SEARCH + ["--audit-level=Metadata"],
+    "karmada-agent --cluster-name": [],
+    "karmada-agent --kubeconfig": AGENT + ["--karmada-kubeconfig", "kubeconfig"],
+    "karmada-agent --karmada-context": AGENT + ["--karmada-kubeconfig", "kubeconfig"],
     "karmada-webhook-example --output": [
         "--address", "127.0.0.1:0", "--manifests", SOURCE + "/examples/webhook/manifests"],
 }
@@ -105,6 +110,15 @@ ANY_TEXT = {
         "--stderrthreshold",  # Without effect: only their names are known.
         "--controllers",  # A name that is not known is a warning, as upstream starts with it.
         "--subject",  # The name of a user, which may be anything.
+    },
+    "karmada-agent": {
+        "--alsologtostderrthreshold", "--log-backtrace-at", "--log-dir", "--log-file",
+        "--log-json-info-buffer-size", "--log-text-info-buffer-size", "--stderrthreshold",
+        "--profiling-bind-address", "--controllers",  # As above.
+        # What the control plane judges.
+        "--cluster-api-endpoint", "--cluster-namespace", "--cluster-provider", "--cluster-region",
+        "--cluster-zones", "--proxy-server-address", "--karmada-kubeconfig-namespace",
+        "--report-secrets",  # An unknown one is a warning, as upstream starts with it.
     },
     "karmada-search": {
         "--authorization-always-allow-paths", "--etcd-prefix",
@@ -270,6 +284,10 @@ ROWS = [
          "--interpreter-admission-tls-cert-file=/dev/null",
          "--interpreter-admission-tls-private-key-file=/etc/hostname"],
      "--interpreter-admission-tls-cert-file: /dev/null is empty"),
+    (2, ["karmada-agent"], "--cluster-name: must be not empty"),
+    (2, ["karmada-agent", *AGENT, "--karmada-kubeconfig=/dev/null"],
+     "--karmada-kubeconfig: kubeconfig /dev/null is empty"),
+    (2, ["karmada-agent", *AGENT, "--concurrent-namespace-syncs=1"], "--concurrent-namespace-syncs"),
     (2, ["karmada-search", *ETCD, "--etcd-servers", "https://127.0.0.1:1", "--etcd-cafile", "/etc"],
      "--etcd-cafile: /etc cannot be read: Is a directory"),
     (2, ["karmada-search", *ETCD, "--etcd-servers", "https://127.0.0.1:1",

@@ -280,6 +280,13 @@ std::map<std::string, std::string> Tables() {
   for (const auto& f : config::Flags()) {
     tables["flags"] += Row(f.name, f.state, f.note);
   }
+  for (const auto& c : config::AgentControllers()) {
+    tables["agent controllers"] +=
+        Row(c.name, c.state, absl::StrCat(c.note, c.on_by_default ? "" : " (off by default)"));
+  }
+  for (const auto& f : config::AgentFlags()) {
+    tables["agent flags"] += Row(f.name, f.state, f.note);
+  }
   return tables;
 }
 

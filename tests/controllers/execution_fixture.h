@@ -47,7 +47,7 @@ struct ExecutionFixture : MembersFixture {
       : MembersFixture(repairs) {
     Sync({api::Works(), api::Clusters()});
     status.emplace(Make());
-    reconciler.emplace(*manager, objects, *status, rechecks);
+    reconciler.emplace(controllers::ExecutionDeps{*manager, objects, *status, rechecks});
     rechecks.Subscribe(api::Works(), queue);
     objects.QueueRepairsInto(queue);
     PutCluster("Push", "True");

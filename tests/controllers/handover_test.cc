@@ -32,7 +32,7 @@ struct Fixture : tests::MembersFixture {
   Fixture() {
     Sync({api::Works(), api::Clusters(), api::ResourceBindings(), api::ClusterResourceBindings()});
     status.emplace(Make());
-    reconciler.emplace(*manager, objects, *status, rechecks);
+    reconciler.emplace(controllers::ExecutionDeps{*manager, objects, *status, rechecks});
     clock.Advance(absl::Hours(24 * 365));
     PutCluster(clock.Now());
     // Works are deleted on the day before.

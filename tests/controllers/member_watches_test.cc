@@ -24,7 +24,7 @@ struct Fixture : tests::MembersFixture {
 
   Fixture() {
     rechecks.Subscribe(api::Works(), executions);
-    watches.emplace(Make(), objects, queue, rechecks);
+    watches.emplace(controllers::MemberWatchesDeps{Make(), objects, rechecks}, queue);
     Sync({api::Works(), api::Clusters()});
     PutCluster("Push", "True");
     kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "w"});

@@ -100,7 +100,13 @@ Reflector::Reflector(Resource resource, InformerOptions options, Environment env
 
 Reflector::~Reflector() { Stop(); }
 
-void Reflector::Start() { RunAfter(absl::ZeroDuration(), Step::kList); }
+void Reflector::Start() {
+  if (options_.local) {
+    writer_.MarkSynced();
+  } else {
+    RunAfter(absl::ZeroDuration(), Step::kList);
+  }
+}
 
 void Reflector::Stop() {
   // The destructor calls this again, when the environment may be gone.
@@ -135,6 +141,7 @@ absl::Status Reflector::WaitForSync(base::SteadyTime deadline, const base::StopT
 
 void Reflector::Written(const Object& object) {
   if (ResourceVersionOf(object) < 0) return;  // This is not a state of the server (a dry run).
+  if (!Wants(object)) return;
   ObjectPtr prepared = Prepare(object);
   if (selector_.Matches(object.labels())) {
     writer_.Apply(std::move(prepared));
@@ -170,7 +177,8 @@ void Reflector::RunAfter(absl::Duration delay, Step step) {
 }
 
 void Reflector::StartWatch(bool lasting) {
-  WatchOptions options{.label_selector = options_.label_selector};
+  WatchOptions options{.label_selector = options_.label_selector,
+                       .field_selector = AskedFields()};
   if (!options_.keep_text) options.fields = options_.fields;
   if (!lasting) {
     options.server_timeout = kShortWatch;
@@ -203,7 +211,7 @@ void Reflector::OnEvent(EventType type, Object object) {
     watch_is_short_ = false;
     sends_bookmarks_ = true;
   }
-  if (type == EventType::kBookmark || !Wants(object.ns())) return writer_.Reach(reached);
+  if (type == EventType::kBookmark || !Wants(object)) return writer_.Reach(reached);
   ObjectPtr prepared = Prepare(std::move(object));
   if (type == EventType::kDeleted) {
     writer_.Delete(std::move(prepared), reached);
@@ -223,7 +231,15 @@ std::string Reflector::AskedNamespace() const {
   return resource_.namespaced && options_.namespaces.size() == 1 ? options_.namespaces[0] : "";
 }
 
-bool Reflector::Wants(absl::string_view ns) const {
+std::string Reflector::AskedFields() const {
+  return options_.name.empty() ? "" : absl::StrCat("metadata.name=", options_.name);
+}
+
+bool Reflector::Wants(const Object& object) const {
+  return WantsNamespace(object.ns()) && (options_.name.empty() || object.name() == options_.name);
+}
+
+bool Reflector::WantsNamespace(absl::string_view ns) const {
   const std::vector<std::string>& wanted = options_.namespaces;
   return wanted.empty() || !resource_.namespaced ||
          std::find(wanted.begin(), wanted.end(), ns) != wanted.end();

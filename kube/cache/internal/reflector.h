@@ -64,9 +64,10 @@ class Reflector final : public Informer,
   const Resource& resource() const override { return resource_; }
   const Store& store() const override { return writer_.store(); }
   bool HoldsAll() const override {
-    return options_.label_selector.empty() &&
+    return !options_.local && options_.label_selector.empty() && options_.name.empty() &&
            (options_.namespaces.empty() || !resource_.namespaced) && !LeavesOut();
   }
+  bool IsLocal() const override { return options_.local; }
   bool LeavesOut() const override;
   void AddIndex(const std::string& name, IndexFn fn) override;
   int64_t AddHandler(EventHandler handler) override;
@@ -170,8 +171,12 @@ class Reflector final : public Informer,
   Progress ReachedAt(absl::string_view version) const;
   // Returns the namespace to ask for, "" for all.
   std::string AskedNamespace() const;
+  // Returns the field selector to ask with, "" for none.
+  std::string AskedFields() const;
   // Returns whether objects of the namespace are stored.
-  bool Wants(absl::string_view ns) const;
+  bool WantsNamespace(absl::string_view ns) const;
+  // Returns whether the object is stored. Servers that ignore field selectors send others as well.
+  bool Wants(const Object& object) const;
   std::string Name() const;
   bool stopped() const { return stop_.stop_requested(); }
 

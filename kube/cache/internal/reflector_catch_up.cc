@@ -134,7 +134,7 @@ void Reflector::AnswerEnded(const std::vector<Asker>& askers) const {
 
 absl::StatusOr<Informer::ServerState> Reflector::ReadServerState(const ObjectKey& about) {
   const bool known = CanBeSelected(about.name);
-  const bool reads = known && Wants(about.ns);
+  const bool reads = known && WantsNamespace(about.ns);
   std::string ns = reads ? about.ns : AskedNamespace();
   if (ns.empty() && resource_.namespaced) ns = "default";
   const ListOptions options{.label_selector = options_.label_selector,

@@ -83,7 +83,7 @@ void Reflector::BeginList(ListRun& run) {
   run.measured = 0;
   run.budget = ListBudget(env_.clock);
   run.names.Resize(0);
-  run.options = {.label_selector = options_.label_selector};
+  run.options = {.label_selector = options_.label_selector, .field_selector = AskedFields()};
   if (options_.keep_text) {
     run.options.limit = kPageOfWholeObjects;
   } else {
@@ -147,7 +147,7 @@ absl::StatusOr<bool> Reflector::TakePage(ListRun& run) {
                                             run.listing.version, "\""));
   }
   for (Object& object : page->items) {
-    if (Wants(object.ns())) RETURN_IF_ERROR(TakeListed(Prepare(std::move(object)), run));
+    if (Wants(object)) RETURN_IF_ERROR(TakeListed(Prepare(std::move(object)), run));
   }
   RETURN_IF_ERROR(ChargeNames(run));
   run.options.continue_token = page->continue_token;

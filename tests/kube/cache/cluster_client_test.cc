@@ -128,6 +128,52 @@ TEST_CASE_METHOD(Fixture, "the precondition goes with patches that carry lists, 
   CHECK(absl::IsAborted(now.status()) == c.refused);
 }
 
+TEST_CASE_METHOD(Fixture, "where patches are not permitted the whole object is sent, guarded") {
+  cluster.ReplaceInsteadOfPatching(kPods, "");
+  cluster.ReplaceInsteadOfPatching(kPods, "status");
+  server->Put(kPods, Pod("a"));
+  const ObjectPtr before = Before();
+  Object after = *before;
+  REQUIRE(cluster.Update(kPods, before, after, {}, stop).ok());  // Nothing to send.
+  CHECK(server->Requests().empty());
+
+  Object theirs = *before;
+  theirs.SetLabel("theirs", "1");
+  server->Put(kPods, theirs);
+  SECTION("a change of a list meets a conflict, after which the cache is up to date") {
+    after.AddFinalizer("x/y");
+    CHECK(IsConflict(cluster.Update(kPods, before, after, {}, stop).status()));
+    CHECK(Before()->Label("theirs") == "1");
+  }
+  SECTION("another change is made to the present object") {
+    after.SetLabel("ours", "1");
+    const auto now = cluster.Update(kPods, before, after, {}, stop);
+    REQUIRE(now.ok());
+    CHECK((*now)->Label("theirs") == "1");
+    CHECK((*now)->Label("ours") == "1");
+  }
+  SECTION("so is a status that has one writer") {
+    after.Set({"status", "list"}, json::Value::Array({1}));
+    const auto now = cluster.Update(
+        kPods, before, after,
+        {.subresource = "status", .precondition = UpdateOptions::Precondition::kNever}, stop);
+    REQUIRE(now.ok());
+    CHECK((*now)->Label("theirs") == "1");
+    CHECK((*now)->status()["list"].size() == 1);
+    CHECK(server->Requests("PUT").back() == "PUT /api/v1/namespaces/ns/pods/a/status");
+  }
+  SECTION("but not to another object of the name") {
+    server->Erase(kPods, key);
+    Object other = Pod("a");
+    other.Set({"metadata", "uid"}, "other");
+    server->Put(kPods, other);
+    after.SetLabel("ours", "1");
+    CHECK(IsConflict(cluster.Update(kPods, before, after, {}, stop).status()));
+    CHECK(Before()->Label("ours").empty());
+  }
+  CHECK(server->Requests("PATCH").empty());
+}
+
 TEST_CASE_METHOD(Fixture, "what was written is read at once") {
   Sync();
   server->Block("GET");  // Reads must come from the cache.

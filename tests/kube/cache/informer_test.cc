@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/match.h"
 #include "kube/cache/internal/backoff.h"
 #include "kube/cache/internal/own_versions.h"
 #include "tests/support/eventually.h"
@@ -406,6 +407,42 @@ TEST_CASE_METHOD(Fixture, "a label selector holds for lists, watches and writes"
   CHECK(informer->store().size() == 0);
   informer->Written(server->Put(kPods, mine));
   CHECK(informer->store().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "one name is asked for, and nothing else is stored") {
+  informers.SetDefaultOptions(kPods, {.name = "mine"});
+  server->Put(kPods, Pod("mine"));
+  server->Put(kPods, Pod("other"));  // This server ignores field selectors.
+  const auto informer = Synced();
+  CHECK_FALSE(informer->HoldsAll());
+  CHECK(informer->store().size() == 1);
+  CHECK(absl::StrContains(server->Requests("GET").back(), "fieldSelector=metadata.name%3Dmine"));
+  CHECK(absl::StrContains(server->Requests("WATCH").back(), "fieldSelector=metadata.name%3Dmine"));
+
+  informer->AddHandler(diary.Handler());
+  server->Put(kPods, Pod("other"));
+  informer->Written(server->Put(kPods, Pod("another")));
+  server->Put(kPods, Pod("mine"));
+  REQUIRE(diary.AwaitLines(2));
+  CHECK(informer->store().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a local kind has what was written, and its server is not asked") {
+  informers.SetDefaultOptions(kPods, {.local = true});
+  const kube::Object stored = server->Put(kPods, Pod("a"));
+  const auto informer = informers.Get(kPods);
+  CHECK(informer->HasSynced());
+  CHECK(informer->IsLocal());
+  CHECK_FALSE(informer->HoldsAll());
+  CHECK(informer->last_error().ok());
+  CHECK(informer->store().size() == 0);
+  informer->AddHandler(diary.Handler());
+  informer->Written(stored);
+  CHECK(diary.lines() == Lines{"add a@101"});
+  informer->WrittenDeleteOf(stored.key(), stored.uid());
+  CHECK(informer->store().size() == 0);
+  clock.AdvanceAndAwait(absl::Minutes(10));
+  CHECK(server->Requests().empty());
 }
 
 TEST_CASE_METHOD(Fixture, "only the wanted fields are stored") {

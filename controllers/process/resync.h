@@ -1,6 +1,6 @@
 // Hands every object to its controllers again from time to time (--resync-period).
-#ifndef CMD_CONTROLLER_MANAGER_RESYNC_H_
-#define CMD_CONTROLLER_MANAGER_RESYNC_H_
+#ifndef CONTROLLERS_PROCESS_RESYNC_H_
+#define CONTROLLERS_PROCESS_RESYNC_H_
 
 #include <string>
 
@@ -10,7 +10,7 @@
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/manager.h"
 
-namespace cmd {
+namespace controllers {
 
 // Hands every object of the control plane, and of the members that are connected, to its
 // controllers again, as at a start. Ends early when it is stopped.
@@ -37,6 +37,6 @@ class Resync : public kube::Runnable {
   const kube::ClusterSet& members_;
 };
 
-}  // namespace cmd
+}  // namespace controllers
 
-#endif  // CMD_CONTROLLER_MANAGER_RESYNC_H_
+#endif  // CONTROLLERS_PROCESS_RESYNC_H_

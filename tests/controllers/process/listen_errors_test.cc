@@ -1,5 +1,5 @@
 // A port in use is reported with the flag that names it.
-#include "cmd/controller-manager/listen_errors.h"
+#include "controllers/process/listen_errors.h"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -10,7 +10,7 @@
 #include "base/profiling/profile_server.h"
 #include "tests/support/manager_fixture.h"
 
-namespace cmd {
+namespace controllers {
 namespace {
 
 // Occupies a port until it is destroyed.
@@ -56,4 +56,4 @@ TEST_CASE("other errors of the manager stay as they are") {
 }
 
 }  // namespace
-}  // namespace cmd
+}  // namespace controllers

@@ -1,5 +1,5 @@
 // Errors for a kubeconfig that leads to the wrong server.
-#include "cmd/controller-manager/server_check.h"
+#include "controllers/process/server_check.h"
 
 #include <catch2/catch.hpp>
 #include <deque>
@@ -18,7 +18,7 @@
 #include "tests/support/captured_stderr.h"
 #include "tests/support/fake_clock.h"
 
-namespace cmd {
+namespace controllers {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -67,7 +67,7 @@ struct Fixture {
       ++waits;
       return on_wait;
     };
-    return CheckServer(client, {"10.0.0.1:6443", patience, note_wait}, clock, {});
+    return CheckServer(client, {.host = "10.0.0.1:6443", .patience = patience, .on_wait = note_wait}, clock, {});
   }
 
   int waits = 0;
@@ -166,4 +166,4 @@ TEST_CASE_METHOD(Fixture, "a server without a list of its API groups is accepted
 }
 
 }  // namespace
-}  // namespace cmd
+}  // namespace controllers

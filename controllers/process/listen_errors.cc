@@ -1,11 +1,11 @@
-#include "cmd/controller-manager/listen_errors.h"
+#include "controllers/process/listen_errors.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "kube/runtime/serving_names.h"
 
-namespace cmd {
+namespace controllers {
 
 absl::Status WithListenFlag(const absl::Status& result, const config::Options& options) {
   if (absl::StartsWith(result.message(), absl::StrCat(kube::kServingMetrics, ":"))) {
@@ -23,4 +23,4 @@ absl::Status WithProfilingFlag(const absl::Status& result, const config::Options
                         ": serving profiles");
 }
 
-}  // namespace cmd
+}  // namespace controllers

@@ -4,7 +4,7 @@
 // server that does not say what it serves is taken to serve everything. That some versions are
 // missing is a warning only.
 
-#include "cmd/controller-manager/server_check.h"
+#include "controllers/process/server_check.h"
 
 #include <algorithm>
 #include <set>
@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "base/status.h"
 
-namespace cmd {
+namespace controllers {
 namespace {
 
 constexpr absl::Duration kInterval = absl::Seconds(2);
@@ -45,7 +45,8 @@ std::string Shown(const std::string& body) {
 }
 
 // Returns the version in the server's answer, such as "v1.31.0".
-absl::StatusOr<std::string> VersionOf(const kube::HttpResponse& answer, const std::string& host) {
+absl::StatusOr<std::string> VersionOf(const kube::HttpResponse& answer, const ServerCheck& check) {
+  const std::string& host = check.host;
   if (answer.code != kOk && answer.code != kNotFound) {
     return absl::UnavailableError(absl::StrCat("the Karmada API server ", host,
                                                " answered GET /version with ", answer.code, ": ",
@@ -56,7 +57,7 @@ absl::StatusOr<std::string> VersionOf(const kube::HttpResponse& answer, const st
   if (answer.code == kOk && !version.empty()) return version;
   return absl::InvalidArgumentError(absl::StrCat(
       host, " is not a Kubernetes API server: it answered GET /version with ", answer.code,
-      " and \"", Shown(answer.body), "\". --kubeconfig has to lead to the Karmada API server"));
+      " and \"", Shown(answer.body), "\". ", check.flag, " has to lead to the Karmada API server"));
 }
 
 // Returns Karmada's API versions that the server does not serve; none when it does not list what it
@@ -84,12 +85,12 @@ bool IsControlPlane(const std::vector<std::string>& missing) {
   });
 }
 
-std::string NoKarmada(const std::string& host, const std::string& version,
+std::string NoKarmada(const ServerCheck& check, const std::string& version,
                       const std::vector<std::string>& missing) {
-  return absl::StrCat(host, " is a Kubernetes ", version,
+  return absl::StrCat(check.host, " is a Kubernetes ", version,
                       " API server without the APIs of a Karmada control plane (",
                       absl::StrJoin(missing, ", "),
-                      "): either --kubeconfig leads to another cluster than the Karmada control "
+                      "): either ", check.flag, " leads to another cluster than the Karmada control "
                       "plane, a member for "
                       "example, or Karmada's definitions still have to be installed there");
 }
@@ -100,12 +101,12 @@ absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const b
                          const base::StopToken& stop) {
   const auto answer = client.GetRaw("/version", stop);
   RETURN_IF_ERROR(base::Annotate(answer.status(), "reaching the Karmada API server"));
-  ASSIGN_OR_RETURN(const std::string version, VersionOf(*answer, check.host));
+  ASSIGN_OR_RETURN(const std::string version, VersionOf(*answer, check));
   const base::SteadyTime deadline = clock.SteadyNow() + check.patience;
   bool warned = false;
   std::vector<std::string> missing = MissingApis(client, stop);
   while (!IsControlPlane(missing)) {
-    const std::string what = NoKarmada(check.host, version, missing);
+    const std::string what = NoKarmada(check, version, missing);
     if (clock.SteadyNow() >= deadline) return absl::FailedPreconditionError(what);
     if (!warned) {
       base::LogWarning(what, {{"waiting", absl::FormatDuration(check.patience)}});
@@ -126,4 +127,4 @@ absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const b
   return absl::OkStatus();
 }
 
-}  // namespace cmd
+}  // namespace controllers

@@ -1,4 +1,4 @@
-#include "cmd/controller-manager/resync.h"
+#include "controllers/process/resync.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -50,7 +50,7 @@ struct Fixture : tests::ManagerFixture {
         .Named("counting")
         .Watches(kPods, std::move(enqueue))
         .Build(std::make_unique<Counting>(passes));
-    manager->Add(std::make_unique<cmd::Resync>(absl::Minutes(10), clock, informers, members));
+    manager->Add(std::make_unique<controllers::Resync>(absl::Minutes(10), clock, informers, members));
     Start();
   }
   // Lets time pass; returns whether there have been exactly so many passes at a moment.

@@ -1,20 +1,33 @@
-#include "cmd/controller-manager/release_watch.h"
+#include "controllers/process/release_watch.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/status.h"
 
-namespace cmd {
+namespace controllers {
 namespace {
 
 constexpr absl::Duration kPeriod = absl::Minutes(1);
-constexpr char kMark[] = "cmd/other-release";
+constexpr char kMark[] = "controllers/other-release";
 
 }  // namespace
 
 bool IsOtherRelease(const absl::Status& ended) { return ended.GetPayload(kMark).has_value(); }
+
+void BeginAgain(char** argv, const absl::Status& why) {
+  base::LogWarning("the process begins again", {{"why", why}});
+  closefrom(STDERR_FILENO + 1);
+  execv("/proc/self/exe", argv);
+  base::LogError("the process cannot begin again", {{"error", std::strerror(errno)}});
+}
 
 absl::Status ReleaseWatch::Run(const base::StopToken& stop) {
   while (client_.clock().SleepFor(kPeriod, stop)) {
@@ -34,4 +47,4 @@ absl::Status ReleaseWatch::Run(const base::StopToken& stop) {
   return absl::OkStatus();
 }
 
-}  // namespace cmd
+}  // namespace controllers

@@ -1,6 +1,6 @@
 // Notices that the control plane below the running process has become one of another release.
-#ifndef CMD_CONTROLLER_MANAGER_RELEASE_WATCH_H_
-#define CMD_CONTROLLER_MANAGER_RELEASE_WATCH_H_
+#ifndef CONTROLLERS_PROCESS_RELEASE_WATCH_H_
+#define CONTROLLERS_PROCESS_RELEASE_WATCH_H_
 
 #include <functional>
 #include <string>
@@ -11,11 +11,16 @@
 #include "kube/client/client.h"
 #include "kube/runtime/manager.h"
 
-namespace cmd {
+namespace controllers {
 
 // Ends with an error for which this holds when the release is no longer `present`: then the process
 // has to begin again, because gates and reasons are those of a release from the start on.
 bool IsOtherRelease(const absl::Status& ended);
+
+// Executes the program again in this process, so that its supervisor and its number stay; `argv` is
+// that of the process. Returns only if that is not possible: then the process ends, and its
+// supervisor starts it again.
+void BeginAgain(char** argv, const absl::Status& why);
 
 // Asks once in a minute. An answer that cannot be had changes nothing.
 class ReleaseWatch : public kube::Runnable {
@@ -34,6 +39,6 @@ class ReleaseWatch : public kube::Runnable {
   const std::function<void()> on_change_;
 };
 
-}  // namespace cmd
+}  // namespace controllers
 
-#endif  // CMD_CONTROLLER_MANAGER_RELEASE_WATCH_H_
+#endif  // CONTROLLERS_PROCESS_RELEASE_WATCH_H_

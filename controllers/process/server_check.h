@@ -1,6 +1,6 @@
 // Checks which server the kubeconfig leads to, before anything is built on it.
-#ifndef CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
-#define CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
+#ifndef CONTROLLERS_PROCESS_SERVER_CHECK_H_
+#define CONTROLLERS_PROCESS_SERVER_CHECK_H_
 
 #include <functional>
 #include <string>
@@ -11,11 +11,12 @@
 #include "base/stop_token.h"
 #include "kube/client/client.h"
 
-namespace cmd {
+namespace controllers {
 
 struct ServerCheck {
   std::string host;         // The name of the server in messages.
   absl::Duration patience;  // How long to wait for Karmada's APIs: --cluster-cache-sync-timeout.
+  std::string flag = "--kubeconfig";  // The one that leads to the server.
   // Called once when Karmada's APIs have to be waited for; an error ends the wait. Optional.
   std::function<absl::Status()> on_wait = {};
 };
@@ -29,6 +30,6 @@ struct ServerCheck {
 absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const base::Clock& clock,
                          const base::StopToken& stop);
 
-}  // namespace cmd
+}  // namespace controllers
 
-#endif  // CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
+#endif  // CONTROLLERS_PROCESS_SERVER_CHECK_H_

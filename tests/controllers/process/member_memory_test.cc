@@ -1,4 +1,4 @@
-#include "cmd/controller-manager/member_memory.h"
+#include "controllers/process/member_memory.h"
 
 #include <catch2/catch.hpp>
 
@@ -6,7 +6,7 @@
 #include "tests/support/manager_fixture.h"
 #include "tests/support/recording_events.h"
 
-namespace cmd {
+namespace controllers {
 namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
@@ -37,4 +37,4 @@ TEST_CASE("each time that objects of a member are left out is counted") {
 }
 
 }  // namespace
-}  // namespace cmd
+}  // namespace controllers

@@ -1,6 +1,6 @@
 // A control plane is upgraded below a running process. (That the process begins again is shown by
 // tests/e2e/cases/test_release.py.)
-#include "cmd/controller-manager/release_watch.h"
+#include "controllers/process/release_watch.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
@@ -12,7 +12,7 @@
 #include "kube/http/transport.h"
 #include "tests/support/fake_clock.h"
 
-namespace cmd {
+namespace controllers {
 namespace {
 
 class Server : public kube::Transport {
@@ -83,4 +83,4 @@ TEST_CASE("a stop ends the watch without an error") {
   CHECK(watch.Run(stop.get_token()).ok());
 }
 
-}  // namespace cmd
+}  // namespace controllers

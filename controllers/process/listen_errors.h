@@ -1,11 +1,11 @@
 // Errors about addresses that the daemon cannot listen on name the flags that set them.
-#ifndef CMD_CONTROLLER_MANAGER_LISTEN_ERRORS_H_
-#define CMD_CONTROLLER_MANAGER_LISTEN_ERRORS_H_
+#ifndef CONTROLLERS_PROCESS_LISTEN_ERRORS_H_
+#define CONTROLLERS_PROCESS_LISTEN_ERRORS_H_
 
 #include "absl/status/status.h"
 #include "config/options.h"
 
-namespace cmd {
+namespace controllers {
 
 // Returns the error of kube::Manager::Run, preceded by --metrics-bind-address or
 // --health-probe-bind-address with its value when it is about that address.
@@ -14,6 +14,6 @@ absl::Status WithListenFlag(const absl::Status& result, const config::Options& o
 // Does the same to an error of the server for profiles.
 absl::Status WithProfilingFlag(const absl::Status& result, const config::Options& options);
 
-}  // namespace cmd
+}  // namespace controllers
 
-#endif  // CMD_CONTROLLER_MANAGER_LISTEN_ERRORS_H_
+#endif  // CONTROLLERS_PROCESS_LISTEN_ERRORS_H_

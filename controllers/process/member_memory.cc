@@ -1,10 +1,10 @@
-#include "cmd/controller-manager/member_memory.h"
+#include "controllers/process/member_memory.h"
 
 #include "absl/strings/str_cat.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 
-namespace cmd {
+namespace controllers {
 namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
@@ -31,4 +31,4 @@ void CountMemberBytes(const std::string& cluster, metrics::Registry& registry) {
       .Increment();
 }
 
-}  // namespace cmd
+}  // namespace controllers

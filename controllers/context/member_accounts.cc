@@ -4,7 +4,7 @@
 // has changed in the member stays. Tokens are made by the member's own controllers; they are asked
 // for every 200 ms, for five seconds. The member's objects are the only state.
 
-#include "controllers/cluster_api/member_accounts.h"
+#include "controllers/context/member_accounts.h"
 
 #include <utility>
 
@@ -51,9 +51,9 @@ absl::StatusOr<kube::Object> Ensure(kube::Client& member, const kube::Resource& 
 
 json::Value Strings(absl::string_view one) { return json::Value::Array({std::string(one)}); }
 
-absl::Status EnsureRole(kube::Client& member, const std::string& account,
+absl::Status EnsureRole(kube::Client& member, const kube::ObjectKey& account,
                         const base::StopToken& stop) {
-  const std::string name = absl::StrCat(kRolePrefix, account);
+  const std::string name = absl::StrCat(kRolePrefix, account.name);
   kube::Object role = Labelled(api::ClusterRoles(), {"", name});
   role.Set(
       {"rules"},
@@ -65,36 +65,34 @@ absl::Status EnsureRole(kube::Client& member, const std::string& account,
   kube::Object binding = Labelled(api::ClusterRoleBindings(), {"", name});
   binding.Set({"subjects"},
               json::Value::Array({json::Value::Object({{"kind", "ServiceAccount"},
-                                                       {"name", account},
-                                                       {"namespace", api::kClusterNamespace}})}));
+                                                       {"name", account.name},
+                                                       {"namespace", account.ns}})}));
   binding.Set({"roleRef"}, json::Value::Object({{"apiGroup", "rbac.authorization.k8s.io"},
                                                 {"kind", "ClusterRole"},
                                                 {"name", name}}));
   return Ensure(member, api::ClusterRoleBindings(), binding, stop).status();
 }
 
-absl::Status EnsureAccount(kube::Client& member, const std::string& account,
+absl::Status EnsureAccount(kube::Client& member, const kube::ObjectKey& account,
                            const base::StopToken& stop) {
-  const kube::ObjectKey key{api::kClusterNamespace, account};
-  return Ensure(member, ServiceAccounts(), Labelled(ServiceAccounts(), key), stop).status();
+  return Ensure(member, ServiceAccounts(), Labelled(ServiceAccounts(), account), stop).status();
 }
 
 // Returns the account's token Secret once it has a token.
-absl::StatusOr<kube::Object> TokenOf(kube::Client& member, const std::string& account,
+absl::StatusOr<kube::Object> TokenOf(kube::Client& member, const kube::ObjectKey& account,
                                      const base::StopToken& stop) {
-  const kube::ObjectKey key{api::kClusterNamespace, account};
-  kube::Object wanted = kube::Object::Make(api::Secrets().gvk, key);
-  wanted.SetAnnotation(kAccountAnnotation, account);
+  kube::Object wanted = kube::Object::Make(api::Secrets().gvk, account);
+  wanted.SetAnnotation(kAccountAnnotation, account.name);
   wanted.Set({"type"}, kTokenSecretType);
   absl::StatusOr<kube::Object> secret = Ensure(member, api::Secrets(), wanted, stop);
   for (int poll = 0; poll < kTokenPolls; ++poll) {
     RETURN_IF_ERROR(secret.status());
     if (!secret->Get({"data", "token"}).AsString().empty()) return secret;
     if (!member.clock().SleepFor(kTokenPoll, stop)) return absl::CancelledError("stopped");
-    secret = member.Get(api::Secrets(), key, stop);
+    secret = member.Get(api::Secrets(), account, stop);
   }
   return absl::UnavailableError(absl::StrCat("the cluster has not issued a token for its Secret ",
-                                             key.ToString(),
+                                             account.ToString(),
                                              ": is its kube-controller-manager running?"));
 }
 
@@ -108,20 +106,24 @@ absl::StatusOr<std::string> MemberId(kube::Client& member, const base::StopToken
 }
 
 absl::StatusOr<MemberCredentials> EnsureMemberAccounts(kube::Client& member,
-                                                       const std::string& cluster,
+                                                       const MemberAccounts& wanted,
                                                        const base::StopToken& stop) {
-  const std::string account = absl::StrCat("karmada-", cluster);
-  const kube::Object ns = Labelled(api::Namespaces(), {"", api::kClusterNamespace});
+  MemberCredentials credentials;
+  const kube::Object ns = Labelled(api::Namespaces(), {"", wanted.ns});
   RETURN_IF_ERROR(Ensure(member, api::Namespaces(), ns, stop).status());
-  RETURN_IF_ERROR(EnsureAccount(member, kImpersonator, stop));
-  ASSIGN_OR_RETURN(const kube::Object impersonator, TokenOf(member, kImpersonator, stop));
+  if (wanted.impersonator) {
+    const kube::ObjectKey impersonator{wanted.ns, kImpersonator};
+    RETURN_IF_ERROR(EnsureAccount(member, impersonator, stop));
+    ASSIGN_OR_RETURN(const kube::Object secret, TokenOf(member, impersonator, stop));
+    credentials.impersonator_token = secret.Get({"data", "token"}).ToString();
+  }
+  if (!wanted.account) return credentials;
+  const kube::ObjectKey account{wanted.ns, absl::StrCat("karmada-", wanted.cluster)};
   RETURN_IF_ERROR(EnsureAccount(member, account, stop));
   RETURN_IF_ERROR(EnsureRole(member, account, stop));
   ASSIGN_OR_RETURN(const kube::Object secret, TokenOf(member, account, stop));
-  MemberCredentials credentials;
   credentials.token = secret.Get({"data", "token"}).ToString();
   credentials.ca_bundle = secret.Get({"data", "ca.crt"}).ToString();
-  credentials.impersonator_token = impersonator.Get({"data", "token"}).ToString();
   return credentials;
 }
 

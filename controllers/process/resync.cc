@@ -1,8 +1,8 @@
-#include "cmd/controller-manager/resync.h"
+#include "controllers/process/resync.h"
 
 #include <memory>
 
-namespace cmd {
+namespace controllers {
 
 void ResyncAll(const kube::InformerSet& control_plane, const kube::ClusterSet& members,
                const base::StopToken& stop) {
@@ -20,4 +20,4 @@ absl::Status Resync::Run(const base::StopToken& stop) {
   return absl::OkStatus();
 }
 
-}  // namespace cmd
+}  // namespace controllers

@@ -1,6 +1,6 @@
 // How much memory the objects of one member may take, and what is said when they take more.
-#ifndef CMD_CONTROLLER_MANAGER_MEMBER_MEMORY_H_
-#define CMD_CONTROLLER_MANAGER_MEMBER_MEMORY_H_
+#ifndef CONTROLLERS_PROCESS_MEMBER_MEMORY_H_
+#define CONTROLLERS_PROCESS_MEMBER_MEMORY_H_
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 #include "kube/cache/cluster_client.h"
 #include "kube/runtime/events.h"
 
-namespace cmd {
+namespace controllers {
 
 // Writes an event on the Cluster, which says that the objects of the member take more than `bytes`
 // and what to do. Does not block.
@@ -18,6 +18,6 @@ void ReportMemberBytes(const std::string& cluster, int64_t bytes,
 // Counts the same in `karmada_cluster_memory_exceeded_total`.
 void CountMemberBytes(const std::string& cluster, metrics::Registry& registry);
 
-}  // namespace cmd
+}  // namespace controllers
 
-#endif  // CMD_CONTROLLER_MANAGER_MEMBER_MEMORY_H_
+#endif  // CONTROLLERS_PROCESS_MEMBER_MEMORY_H_

@@ -1,0 +1,25 @@
+// The agent of one cluster: it registers the cluster, wires the loops and runs until it is stopped.
+#ifndef CMD_AGENT_AGENT_H_
+#define CMD_AGENT_AGENT_H_
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+#include "cmd/agent/connections.h"
+#include "config/agent_options.h"
+
+namespace cmd {
+
+// How long a stop may take: the manager's graceful period and the destruction of objects after it.
+inline constexpr absl::Duration kAgentStopLimit = absl::Seconds(35);
+
+// Blocks. OK after a stop; otherwise the reason why it cannot go on: a server that cannot be
+// reached at the start, a registration that is refused, the lease lost. After an error for which
+// controllers::IsOtherRelease holds the process begins again. The agent behaves as the release of
+// the options, or else of the control plane.
+absl::Status RunAgent(config::AgentOptions options, const AgentConnections& connections,
+                      const base::StopToken& stop);
+
+}  // namespace cmd
+
+#endif  // CMD_AGENT_AGENT_H_

@@ -1,0 +1,145 @@
+// Transports of the control plane are exchangeable: the loops keep theirs, and what is behind it is
+// made new when the kubeconfig has changed, or when the certificate was renewed. Two configurations
+// are remembered. A renewed certificate is in use before the file has it, and the file's old one
+// must not bring it back: only a change of the file counts.
+
+#include "cmd/agent/connections.h"
+
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "api/programs.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "config/version.h"
+#include "kube/client/client.h"
+#include "kube/client/errors.h"
+#include "kube/http/http_transport.h"
+
+namespace cmd {
+namespace {
+
+constexpr absl::Duration kBetweenLooks = absl::Seconds(10);
+constexpr char kOfMember[] = "the kubeconfig of the cluster (--kubeconfig)";
+
+// A pod's service account is one of the member, so that it must not be tried for the control plane.
+kube::KubeconfigOptions ControlPlaneOptions(const config::AgentFlagValues& flags) {
+  std::string path = flags.karmada_kubeconfig;
+  const char* home = std::getenv("HOME");
+  if (path.empty() && std::getenv("KUBECONFIG") == nullptr && home != nullptr) {
+    path = absl::StrCat(home, "/.kube/config");
+  }
+  return {std::move(path), flags.karmada_context};
+}
+
+absl::StatusOr<kube::ConnectionConfig> Load(const kube::KubeconfigOptions& options) {
+  absl::StatusOr<kube::ConnectionConfig> config = kube::LoadConnectionConfig(options);
+  if (config.ok()) config->urgent = true;
+  return config;
+}
+
+kube::ConnectionConfig With(kube::ConnectionConfig config, const tls::KeyPair& certificate) {
+  config.client_certificate = certificate;
+  return config;
+}
+
+}  // namespace
+
+ControlPlaneAccess::ControlPlaneAccess(kube::KubeconfigOptions options,
+                                       kube::ConnectionConfig config)
+    : options_(std::move(options)),
+      host_(kube::HostOf(config.server)),
+      in_file_(config),
+      in_use_(std::move(config)) {}
+
+absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> ControlPlaneAccess::Open(
+    kube::KubeconfigOptions options) {
+  ASSIGN_OR_RETURN(kube::ConnectionConfig config, Load(options));
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> loops, kube::NewHttpTransport(config));
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> leases, kube::NewHttpTransport(config));
+  std::shared_ptr<ControlPlaneAccess> access(
+      new ControlPlaneAccess(std::move(options), std::move(config)));
+  access->loops_ = std::make_shared<kube::ExchangeableTransport>(std::move(loops));
+  access->leases_ = std::make_shared<kube::ExchangeableTransport>(std::move(leases));
+  return access;
+}
+
+absl::StatusOr<bool> ControlPlaneAccess::Reload() {
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, Load(options_));
+  absl::MutexLock lock(&mu_);
+  if (kube::SameConnection(config, in_file_)) return false;
+  if (!kube::SameConnection(config, in_use_)) RETURN_IF_ERROR(Use(config));
+  in_file_ = config;
+  return true;
+}
+
+absl::Status ControlPlaneAccess::Use(const kube::ConnectionConfig& config) {
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> loops, kube::NewHttpTransport(config));
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> leases, kube::NewHttpTransport(config));
+  loops_->Use(std::move(loops));
+  leases_->Use(std::move(leases));
+  in_use_ = config;
+  return absl::OkStatus();
+}
+
+void ControlPlaneAccess::UseCertificate(const std::string& old, const tls::KeyPair& renewed) {
+  absl::MutexLock lock(&mu_);
+  if (in_use_.client_certificate.cert_pem != old) return;  // These are other credentials.
+  const absl::Status used = Use(With(in_use_, renewed));
+  if (used.ok()) return;
+  base::LogWarning("the new certificate counts from the next start on", {{"error", used}});
+}
+
+absl::Status ControlPlaneAccess::TryCertificate(const tls::KeyPair& renewed,
+                                                const std::string& cluster,
+                                                const base::StopToken& stop) {
+  kube::ConnectionConfig config;
+  {
+    absl::MutexLock lock(&mu_);
+    config = With(in_use_, renewed);
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
+  kube::Client client(std::move(transport),
+                      {.name = api::kControlPlaneName,
+                       .host = host_,
+                       .user_agent = config::UserAgent(api::kAgent)},
+                      base::RealClock(), nullptr);
+  return kube::IgnoreGone(client.Get(api::Clusters(), {"", cluster}, stop).status());
+}
+
+absl::Status KubeconfigWatch::Run(const base::StopToken& stop) {
+  absl::Status last;
+  while (base::RealClock().SleepFor(kBetweenLooks, stop)) {
+    const absl::StatusOr<bool> changed = access_->Reload();
+    if (changed.ok() && *changed) {
+      base::LogInfo("the kubeconfig of the control plane has changed, and counts from now on");
+    }
+    if (!changed.ok() && changed.status() != last) {
+      base::LogWarning("the kubeconfig of the control plane cannot be read again; the last one "
+                       "stays in use",
+                       {{"error", changed.status()}});
+    }
+    last = changed.status();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options) {
+  AgentConnections connections;
+  absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> plane =
+      ControlPlaneAccess::Open(ControlPlaneOptions(options.agent));
+  RETURN_IF_ERROR(base::Annotate(plane.status(), "--karmada-kubeconfig"));
+  connections.control_plane = *std::move(plane);
+  absl::StatusOr<kube::ConnectionConfig> member =
+      kube::LoadConnectionConfig({options.loops.kubeconfig, ""});
+  RETURN_IF_ERROR(base::Annotate(member.status(), kOfMember));
+  absl::StatusOr<std::shared_ptr<kube::Transport>> to_member = kube::NewHttpTransport(*member);
+  RETURN_IF_ERROR(base::Annotate(to_member.status(), kOfMember));
+  connections.to_member = *std::move(to_member);
+  connections.member = *std::move(member);
+  return connections;
+}
+
+}  // namespace cmd

@@ -1,0 +1,83 @@
+// How an agent reaches the control plane and its member.
+#ifndef CMD_AGENT_CONNECTIONS_H_
+#define CMD_AGENT_CONNECTIONS_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/stop_token.h"
+#include "base/tls.h"
+#include "config/agent_options.h"
+#include "kube/http/exchangeable_transport.h"
+#include "kube/http/transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
+#include "kube/runtime/manager.h"
+
+namespace cmd {
+
+// The control plane, by a kubeconfig that may change while the agent runs: the kubelet writes the
+// file again when the Secret behind it has changed. Thread-safe.
+class ControlPlaneAccess {
+ public:
+  // Sends no request. The error names the file and the field that cannot be used.
+  static absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> Open(kube::KubeconfigOptions options);
+
+  const std::string& host() const { return host_; }  // "host:port", as at the start.
+  // One transport for the loops and one for the Leases, whose renewals must never wait for the
+  // loops' calls.
+  std::shared_ptr<kube::Transport> loops() const { return loops_; }
+  std::shared_ptr<kube::Transport> leases() const { return leases_; }
+
+  // Reads the kubeconfig again; a change counts for all that begins afterwards. After an error
+  // everything is as before. Returns whether it has changed.
+  absl::StatusOr<bool> Reload();
+  // Has the pair used from now on where the certificate `old` is in use; the file may be behind.
+  void UseCertificate(const std::string& old, const tls::KeyPair& renewed);
+  // Returns the error of reading the Cluster with this pair; that it is not there is none.
+  absl::Status TryCertificate(const tls::KeyPair& renewed, const std::string& cluster,
+                              const base::StopToken& stop);
+
+ private:
+  ControlPlaneAccess(kube::KubeconfigOptions options, kube::ConnectionConfig config);
+  absl::Status Use(const kube::ConnectionConfig& config) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const kube::KubeconfigOptions options_;
+  const std::string host_;
+  std::shared_ptr<kube::ExchangeableTransport> loops_, leases_;
+  absl::Mutex mu_;
+  kube::ConnectionConfig in_file_ ABSL_GUARDED_BY(mu_);  // As it was read last.
+  kube::ConnectionConfig in_use_ ABSL_GUARDED_BY(mu_);
+};
+
+// Looks at the kubeconfig of the control plane every ten seconds.
+class KubeconfigWatch : public kube::Runnable {
+ public:
+  explicit KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access)
+      : access_(std::move(access)) {}
+  std::string name() const override { return "kubeconfig watch"; }
+  absl::Status Run(const base::StopToken& stop) override;
+
+ private:
+  const std::shared_ptr<ControlPlaneAccess> access_;
+};
+
+struct AgentConnections {
+  std::shared_ptr<ControlPlaneAccess> control_plane;
+  kube::ConnectionConfig member;
+  std::shared_ptr<kube::Transport> to_member;  // For what is not the loops'.
+};
+
+// Reads the kubeconfigs. The control plane's is --karmada-kubeconfig, else $KUBECONFIG, else
+// ~/.kube/config; the member's is --kubeconfig, else $KUBECONFIG, else the service account of the
+// pod, else ~/.kube/config, as with upstream. The error names the flag, the file and the field that
+// cannot be used.
+absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options);
+
+}  // namespace cmd
+
+#endif  // CMD_AGENT_CONNECTIONS_H_

@@ -1,0 +1,94 @@
+// karmada-agent: the agent of a member cluster of Karmada in pull mode.
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <string>
+
+#include "absl/synchronization/mutex.h"
+#include "api/programs.h"
+#include "base/descriptors.h"
+#include "base/log.h"
+#include "base/profiling/heap_profile.h"
+#include "base/stop_limit.h"
+#include "base/stop_signals.h"
+#include "base/stop_token.h"
+#include "base/tls.h"
+#include "cmd/agent/agent.h"
+#include "cmd/agent/connections.h"
+#include "config/agent_options.h"
+#include "config/command_line.h"
+#include "config/version.h"
+#include "controllers/process/release_watch.h"
+#include "kube/http/http_transport.h"
+
+namespace {
+
+constexpr int kFailed = 1;
+
+void LogStart(const config::AgentOptions& options) {
+  const config::BuildInfo build = config::Build();
+  base::LogInfo("karmada-agent starts", {{"version", build.version},
+                                         {"commit", build.commit},
+                                         {"cluster", options.agent.cluster_name},
+                                         {"flags", options.loops.changed_flags},
+                                         {"gates", options.loops.gates.Changed()}});
+  for (const config::Warning& warning : options.loops.warnings) base::LogWarning(warning.text);
+}
+
+// Runs until it is stopped; returns the exit code. `argv` is that of the process.
+int Run(char** argv, const config::AgentOptions& options, const base::StopToken& stop) {
+  const absl::StatusOr<cmd::AgentConnections> connections = cmd::ConnectAgent(options);
+  if (!connections.ok()) {
+    base::LogError("a kubeconfig cannot be used", {{"error", connections.status()}});
+    return config::kUsageExitCode;
+  }
+  const absl::Status result = cmd::RunAgent(options, *connections, stop);
+  // A stop during the start is not a failure either.
+  if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
+  if (controllers::IsOtherRelease(result)) controllers::BeginAgain(argv, result);
+  base::LogError("karmada-agent ends", {{"error", result}});
+  // Threads that outlived the graceful period must not delay the end of the process.
+  if (absl::IsDeadlineExceeded(result)) _exit(kFailed);
+  return kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Declared first, so that a stop during the start works like any other.
+  const base::StopSignals signals;
+  tls::DisableSystemBundlePerConnection();
+  // Threads are many and mostly idle: an arena for each would double the memory.
+  mallopt(M_ARENA_MAX, 2);
+  // Otherwise an arena grows by one page and one system call at a time.
+  mallopt(M_TOP_PAD, 256 << 10);
+  // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  const config::ParsedAgent parsed = config::ParseAgentCommandLine(argc, argv);
+  if (parsed.outcome == config::Parsed::Outcome::kExit) {
+    (parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
+    return parsed.exit_code;
+  }
+  const config::Options& loops = parsed.options.loops;
+  if (loops.profiling.enabled) profiling::EnableHeapProfiles(argv);
+  base::InitLogging(api::kAgent, {loops.logging.verbosity, loops.logging.vmodule,
+                                  loops.logging.format == config::LogFormat::kJson});
+  if (const auto raised = base::RaiseDescriptorLimit(); !raised.ok()) {
+    base::LogWarning("many connections may need more descriptors", {{"error", raised.status()}});
+  }
+  kube::InitializeHttp();
+  LogStart(parsed.options);
+  base::StopSource source;
+  signals.Watch(
+      [source](int signal) mutable {
+        base::LogInfo("stopping", {{"signal", signal}});
+        base::EndProcessAfter(cmd::kAgentStopLimit, kFailed);
+        source.request_stop();
+      },
+      kFailed);
+  const int code = Run(argv, parsed.options, source.get_token());
+  kube::FinishHttp();
+  return code;
+}

@@ -1,0 +1,265 @@
+// Turns the command line of karmada-agent into AgentOptions, as options.cc does for the controller
+// manager, whose flags the agent has where they are about the same thing. Values that upstream
+// refuses are refused, with exit code 2; flags and gates without effect are answered by warnings.
+// An unknown secret in --report-secrets, which upstream ignores, is a warning as well.
+
+#include "config/agent_options.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "config/command_line.h"
+#include "config/flag_types.h"
+#include "config/internal/option_checks.h"
+#include "config/internal/unused_flags.h"
+#include "config/internal/used_flags.h"
+#include "config/support.h"
+#include "kube/meta/selector.h"
+
+namespace config {
+namespace {
+
+// The execution namespace has this name behind a prefix.
+constexpr size_t kLongestClusterName = 48;
+
+constexpr char kCredentials[] = "KubeCredentials";
+constexpr char kImpersonator[] = "KubeImpersonator";
+constexpr char kNone[] = "None";
+constexpr char kCertRotation[] = "certRotation";
+
+void AddOwnFlags(CLI::App& app, AgentFlagValues& a) {
+  AddValue(app, "--karmada-kubeconfig", a.karmada_kubeconfig,
+           "kubeconfig of the Karmada control plane")
+      ->type_name("FILE");
+  AddValue(app, "--karmada-context", a.karmada_context,
+           "context of --karmada-kubeconfig; empty for the current one")
+      ->type_name("NAME");
+  AddValue(app, "--cluster-name", a.cluster_name, "name of the cluster in the control plane")
+      ->type_name("NAME");
+  AddValue(app, "--cluster-namespace", a.cluster_namespace,
+           "namespace of the Secrets by which the control plane reaches clusters")
+      ->type_name("NAME");
+  AddValue(app, "--cluster-api-endpoint", a.api_endpoint,
+           "address at which the control plane reaches the cluster's API server")
+      ->type_name("URL");
+  AddValue(app, "--proxy-server-address", a.proxy_server_address,
+           "proxy by which the control plane reaches the cluster")
+      ->type_name("URL");
+  AddList(app, "--report-secrets", a.report_secrets,
+          "tokens that are reported to the control plane: KubeCredentials, KubeImpersonator; None")
+      ->type_name("NAMES");
+  AddValue(app, "--cluster-provider", a.provider, "provider of the cluster")->type_name("NAME");
+  AddValue(app, "--cluster-region", a.region, "region of the cluster")->type_name("NAME");
+  AddList(app, "--cluster-zones", a.zones, "zones of the cluster")->type_name("NAMES");
+  AddDuration(app, "--cluster-lease-duration", a.lease_duration,
+              "how long the cluster's Lease is valid");
+  AddValue(app, "--cluster-lease-renew-interval-fraction", a.lease_renew_fraction,
+           "part of that time after which it is renewed");
+  AddDuration(app, "--cert-rotation-checking-interval", a.rotation_interval,
+              "how often the certificate in the agent's kubeconfig is looked at");
+  AddValue(app, "--cert-rotation-remaining-time-threshold", a.rotation_threshold,
+           "part of the certificate's life that is left when a new one is asked for");
+  AddValue(app, "--karmada-kubeconfig-namespace", a.karmada_kubeconfig_namespace,
+           "namespace of the Secret karmada-kubeconfig in the cluster")
+      ->type_name("NAME");
+}
+
+void AddLoopFlags(CLI::App& app, Options& o) {
+  AddValue(app, "--kubeconfig", o.kubeconfig, "kubeconfig of the cluster; empty inside of it")
+      ->type_name("FILE");
+  AddList(app, "--controllers", o.controllers,
+          "controllers to run: * (all that are on by default), name, -name")
+      ->type_name("NAMES");
+  internal::AddCommonFlags(app, o);
+  AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
+           "address of /metrics; 0 for none")
+      ->type_name("HOST:PORT");
+  AddValue(app, "--concurrent-work-syncs", o.concurrency.work, "workers for Works");
+  AddValue(app, "--concurrent-cluster-syncs", o.concurrency.cluster, "workers for the Cluster");
+  ClusterMonitoring& c = o.clusters;
+  AddDuration(app, "--cluster-status-update-frequency", c.status_update_frequency,
+              "how often the cluster's status is collected");
+  AddDuration(app, "--cluster-success-threshold", c.success_threshold,
+              "how long the cluster must be healthy again before it counts as ready");
+  AddDuration(app, "--cluster-failure-threshold", c.failure_threshold,
+              "how long the cluster must be unhealthy before it counts as not ready");
+  AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
+              "how long informers may take to sync while no page of a list arrives");
+  AddValue(app, "--cluster-memory-mib", c.memory_mib,
+           "MiB that the cached objects of the cluster may take; 0: three quarters of the memory "
+           "limit, or 1024 without one");
+  AddSwitch(app, "--enable-cluster-resource-modeling", c.resource_modeling,
+            "collect the cluster's nodes and pods into Cluster.status");
+  AddDuration(app, "--resync-period", o.resync_period,
+              "hand every object to its controllers again after this time; 0: never");
+  AddSwitch(app, "--member-server-side-apply", o.server_side_apply,
+            "put objects into the cluster by server-side apply, where the template's annotation "
+            "resourcetemplate.karmada.io/server-side-apply does not say otherwise");
+}
+
+void AddFlags(CLI::App& app, AgentOptions& options) {
+  AddOwnFlags(app, options.agent);
+  AddLoopFlags(app, options.loops);
+}
+
+absl::Status ValidateName(const std::string& name) {
+  if (name.empty()) return absl::InvalidArgumentError("--cluster-name: must be not empty");
+  if (name.size() > kLongestClusterName) {
+    return absl::InvalidArgumentError(absl::StrCat("--cluster-name \"", name,
+                                                   "\": must be no more than ",
+                                                   kLongestClusterName, " characters"));
+  }
+  return base::Annotate(kube::ValidateDns1123Label(name), "--cluster-name \"", name, "\"");
+}
+
+// The rules are upstream's, and one of ours: a certificate that is asked for in every moment.
+absl::Status ValidateAgent(const AgentFlagValues& a) {
+  RETURN_IF_ERROR(ValidateName(a.cluster_name));
+  if (a.lease_duration < absl::Seconds(1)) {
+    return absl::InvalidArgumentError("--cluster-lease-duration: must be at least 1s");
+  }
+  if (!(a.lease_renew_fraction > 0 && a.lease_renew_fraction < 1)) {
+    return absl::InvalidArgumentError(
+        "--cluster-lease-renew-interval-fraction: must be greater than 0 and less than 1");
+  }
+  if (a.rotation_interval <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("--cert-rotation-checking-interval: must be greater than 0");
+  }
+  if (!(a.rotation_threshold >= 0 && a.rotation_threshold < 1)) {
+    return absl::InvalidArgumentError(
+        "--cert-rotation-remaining-time-threshold: must be at least 0 and less than 1");
+  }
+  return absl::OkStatus();
+}
+
+void Warn(Options& o, absl::string_view flag, std::string text) {
+  o.warnings.push_back({{std::string(flag)}, std::move(text)});
+}
+
+void WarnOfSecrets(const AgentFlagValues& a, Options& o) {
+  for (const std::string& secret : a.report_secrets) {
+    if (secret.empty() || secret == kCredentials || secret == kImpersonator || secret == kNone) {
+      continue;
+    }
+    Warn(o, "--report-secrets",
+         absl::StrCat("--report-secrets: ", secret, " has no effect: there are ", kCredentials,
+                      ", ", kImpersonator, " and ", kNone));
+  }
+}
+
+void WarnOfControllers(Options& o) {
+  for (Warning& warning : WarningsOfAgentControllers(o.controllers)) {
+    o.warnings.push_back(std::move(warning));
+  }
+  for (const ControllerSupport& controller : AgentControllers()) {
+    const bool named = std::find(o.controllers.begin(), o.controllers.end(), controller.name) !=
+                       o.controllers.end();
+    if (!named || !controller.gate.has_value() || o.gates.Enabled(*controller.gate)) continue;
+    Warn(o, "--controllers",
+         absl::StrCat("--controllers: ", controller.name, " has no effect without --feature-gates=",
+                      FeatureGates::NameOf(*controller.gate), "=true"));
+  }
+}
+
+void WarnOfRotation(const CLI::App& app, Options& o) {
+  if (o.ControllerEnabled(kCertRotation, /*on_by_default=*/false)) return;
+  for (const char* flag : {"--cert-rotation-checking-interval",
+                           "--cert-rotation-remaining-time-threshold",
+                           "--karmada-kubeconfig-namespace"}) {
+    if (!IsGiven(app, flag)) continue;
+    Warn(o, flag, absl::StrCat(flag, " has no effect without --controllers=*,", kCertRotation));
+  }
+}
+
+ParsedAgent Exit(int code, std::string output) {
+  ParsedAgent parsed;
+  parsed.outcome = Parsed::Outcome::kExit;
+  parsed.exit_code = code;
+  parsed.output = std::move(output);
+  return parsed;
+}
+
+ParsedAgent Refused(absl::string_view why) {
+  return Exit(kUsageExitCode,
+              absl::StrCat("Error: ", why, "\nRun karmada-agent --help for the flags.\n"));
+}
+
+constexpr Support kNotes[] = {
+    {"--cert-rotation-checking-interval", State::kHere, "only with the controller certRotation"},
+    {"--cert-rotation-remaining-time-threshold", State::kHere,
+     "only with the controller certRotation"},
+    {"--cluster-api-burst", State::kHere, "only with --cluster-api-qps"},
+    {"--cluster-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
+    {"--cluster-memory-mib", State::kHere, "of this program only"},
+    {kReleaseFlag, State::kHere, "of this program only"},
+    {"--health-probe-bind-address", State::kHere, "serves /livez and /readyz as well"},
+    {"--karmada-kubeconfig-namespace", State::kHere, "only with the controller certRotation"},
+    {"--kube-api-burst", State::kHere, "only with --kube-api-qps"},
+    {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
+    {"--leader-elect-release-on-exit", State::kHere, "of this program only"},
+    {"--lua-memory-mib", State::kHere, "of this program only"},
+    {"--lua-timeout", State::kHere, "of this program only"},
+    {"--member-server-side-apply", State::kHere, "of this program only"},
+    {"--profiling-bind-address", State::kHere, "only with --enable-pprof"},
+    {"--report-secrets", State::kHere, "a token that has changed is reported again"},
+    {"--success-events", State::kHere, "of this program only"},
+};
+
+}  // namespace
+
+bool AgentFlagValues::Reports(const std::string& secret) const {
+  return std::find(report_secrets.begin(), report_secrets.end(), secret) != report_secrets.end();
+}
+
+ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv) {
+  ParsedAgent parsed;
+  Options& loops = parsed.options.loops;
+  CLI::App app("The agent of a member cluster of Karmada in pull mode.", "karmada-agent");
+  // As in Go, the last value counts.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  AddHelpAndVersion(app);
+  AddFlags(app, parsed.options);
+  internal::AddUnusedLogFlags(app);
+  const absl::StatusOr<std::string> answer = ParseWords(app, NormalizedWords(argc, argv));
+  if (!answer.ok()) return Refused(answer.status().message());
+  if (!answer->empty()) return Exit(0, *answer);
+  if (loops.wanted_release.has_value()) loops.Emulate(*loops.wanted_release);
+  absl::Status valid = ValidateAgent(parsed.options.agent);
+  valid.Update(internal::ValidateOptions(loops));  // Keeps the first error.
+  if (!valid.ok()) return Refused(valid.message());
+  loops.warnings = internal::UnusedFlagWarnings(app);
+  for (Warning& warning : loops.gates.Warnings()) loops.warnings.push_back(std::move(warning));
+  WarnOfControllers(loops);
+  WarnOfSecrets(parsed.options.agent, loops);
+  WarnOfRotation(app, loops);
+  internal::WarnAndAdjust(loops);
+  loops.changed_flags = ChangedFlags(app);
+  loops.settings = internal::SettingsOf(app);
+  return parsed;
+}
+
+std::vector<FlagSupport> AgentFlags() {
+  CLI::App app;
+  AgentOptions unused;
+  AddFlags(app, unused);
+  std::map<std::string, FlagSupport> by_name;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (name != "--help") by_name[name] = {name};
+  }
+  const auto add = [&by_name](const Support& s) {
+    by_name[std::string(s.name)] = {std::string(s.name), s.state, s.note};
+  };
+  for (const Support& note : kNotes) add(note);
+  for (const Support& flag : internal::UnusedLogFlagSupport()) add(flag);
+  std::vector<FlagSupport> out;
+  for (const auto& [name, flag] : by_name) out.push_back(flag);
+  return out;
+}
+
+}  // namespace config

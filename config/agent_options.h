@@ -1,0 +1,50 @@
+// The command-line flags of karmada-agent, with upstream's names, defaults and checks.
+#ifndef CONFIG_AGENT_OPTIONS_H_
+#define CONFIG_AGENT_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "config/options.h"
+
+namespace config {
+
+// The agent's flags about its cluster.
+struct AgentFlagValues {
+  std::string karmada_kubeconfig, karmada_context;
+  std::string cluster_name;
+  std::string cluster_namespace = "karmada-cluster";
+  std::string api_endpoint, proxy_server_address;
+  std::string provider, region;
+  std::vector<std::string> zones;
+  std::vector<std::string> report_secrets = {"KubeCredentials", "KubeImpersonator"};
+  absl::Duration lease_duration = absl::Seconds(40);
+  double lease_renew_fraction = 0.25;
+  // These only with the controller certRotation.
+  absl::Duration rotation_interval = absl::Minutes(5);
+  double rotation_threshold = 0.2;  // Of a certificate's life.
+  std::string karmada_kubeconfig_namespace = "karmada-system";
+
+  bool Reports(const std::string& secret) const;
+};
+
+struct AgentOptions {
+  // What the loops read. Its kubeconfig leads to the member.
+  Options loops;
+  AgentFlagValues agent;
+};
+
+struct ParsedAgent {
+  Parsed::Outcome outcome = Parsed::Outcome::kRun;
+  int exit_code = 0;   // As in Parsed.
+  std::string output;  // As in Parsed.
+  AgentOptions options;
+};
+
+// As ParseCommandLine in options.h.
+ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv);
+
+}  // namespace config
+
+#endif  // CONFIG_AGENT_OPTIONS_H_

@@ -1,0 +1,100 @@
+#include "controllers/agent/cluster_lease.h"
+
+#include "absl/strings/str_cat.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
+
+namespace controllers {
+namespace {
+
+// As upstream, so that the agents of many clusters do not renew at the same moment.
+constexpr double kJitterFactor = 0.04;
+// How often it is looked whether the Cluster is ready for the first time.
+constexpr absl::Duration kBeforeFirst = absl::Seconds(1);
+
+json::Value OwnersFor(const kube::Object& cluster) {
+  kube::OwnerRef owner;
+  owner.api_version = api::Clusters().gvk.ApiVersion();
+  owner.kind = api::Clusters().gvk.kind;
+  owner.name = std::string(cluster.name());
+  owner.uid = std::string(cluster.uid());
+  return json::Value::Array({owner.ToJson()});
+}
+
+}  // namespace
+
+ClusterLease::ClusterLease(ClusterLeaseOptions options, kube::Manager& manager,
+                           kube::Client& leases)
+    : options_(std::move(options)),
+      manager_(manager),
+      leases_(leases),
+      clusters_(manager.cluster().informers().Get(api::Clusters())) {}
+
+absl::Status ClusterLease::Run(const base::StopToken& stop) {
+  do {
+    const kube::ObjectPtr cluster = clusters_->store().Find({"", options_.cluster});
+    if (cluster == nullptr) {
+      has_begun_ = false;
+      held_ = kube::Object();
+      continue;
+    }
+    has_begun_ = has_begun_ || api::ClusterView(*cluster).IsReady();
+    if (!has_begun_) continue;
+    const absl::Status renewed = Renew(*cluster, stop);
+    if (renewed.ok() || stop.stop_requested()) continue;
+    held_ = kube::Object();
+    const auto verdict = failures_.Note(renewed.ToString(), manager_.clock().SteadyNow());
+    if (!verdict.log) continue;
+    const std::string more = verdict.More();
+    base::LogWarning(absl::StrCat("the Lease of the cluster could not be renewed",
+                                  more.empty() ? "" : ", ", more),
+                     {{"cluster", options_.cluster}, {"error", renewed}});
+  } while (manager_.clock().SleepFor(Pause(), stop));
+  return absl::OkStatus();
+}
+
+absl::Duration ClusterLease::Pause() const {
+  if (!has_begun_) return kBeforeFirst;
+  return base::Jitter(options_.duration * options_.renew_fraction, kJitterFactor);
+}
+
+absl::Status ClusterLease::Renew(const kube::Object& cluster, const base::StopToken& stop) {
+  if (!held_.empty()) {
+    const absl::Status written = Write(held_, cluster, stop);
+    // Somebody has changed or deleted it: the next lines look.
+    if (!kube::IsConflict(written) && !kube::IsGone(written)) return written;
+  }
+  absl::StatusOr<kube::Object> found =
+      leases_.Get(api::Leases(), {api::kClusterNamespace, options_.cluster}, stop);
+  if (!found.ok() && !kube::IsGone(found.status())) return found.status();
+  return Write(found.ok() ? *found : kube::Object(), cluster, stop);
+}
+
+absl::Status ClusterLease::Write(const kube::Object& before, const kube::Object& cluster,
+                                 const base::StopToken& stop) {
+  const bool is_new = before.empty();
+  kube::Object lease = before;
+  if (is_new) {
+    lease =
+        kube::Object::Make(api::Leases().gvk, {api::kClusterNamespace, options_.cluster});
+    lease.Set({"spec", "holderIdentity"}, options_.cluster);
+    lease.Set({"spec", "leaseDurationSeconds"}, absl::ToInt64Seconds(options_.duration));
+  }
+  lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(manager_.clock().Now()));
+  if (lease.OwnerRefs().empty()) lease.Set({"metadata", "ownerReferences"}, OwnersFor(cluster));
+  absl::StatusOr<kube::Object> written = is_new
+                                             ? leases_.Create(api::Leases(), lease, {}, stop)
+                                             : leases_.Replace(api::Leases(), lease, {}, stop);
+  RETURN_IF_ERROR(written.status());
+  held_ = *std::move(written);
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

@@ -1,0 +1,124 @@
+#include "controllers/agent/registration.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "api/resources.h"
+#include "kube/client/errors.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+
+namespace controllers {
+namespace {
+
+const kube::Resource kAccounts{{"", "v1", "ServiceAccount"}, "serviceaccounts", true};
+
+// A member that has issued its tokens already, and a control plane.
+struct Fixture {
+  std::shared_ptr<tests::FakeApiServer> plane = std::make_shared<tests::FakeApiServer>();
+  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
+  tests::FakeClock clock;
+  kube::Client control_plane{plane, {.name = "plane"}, clock, nullptr};
+  kube::Client member{server, {.name = "m1"}, clock, nullptr};
+  OwnCluster own{.name = "m1", .api_endpoint = "https://m1", .region = "north"};
+
+  Fixture() {
+    kube::Object system = kube::Object::Make(api::Namespaces().gvk, {"", "kube-system"});
+    system.Set({"metadata", "uid"}, "the-id");
+    server->Put(api::Namespaces(), system);
+    PutToken("karmada-m1", "dA==");
+    PutToken("karmada-impersonator", "aQ==");
+  }
+  void PutToken(const std::string& account, const std::string& token) {
+    kube::Object secret = kube::Object::Make(api::Secrets().gvk, {"karmada-cluster", account});
+    secret.Set({"data"}, json::Value::Object({{"token", token}, {"ca.crt", "Y2E="}}));
+    server->Put(api::Secrets(), secret);
+  }
+  absl::Status Register() { return RegisterOwnCluster(own, {control_plane, member}, {}); }
+  kube::Object Cluster() { return plane->Find(api::Clusters(), {"", "m1"}); }
+  kube::Object Secret(const std::string& name) {
+    return plane->Find(api::Secrets(), {"karmada-cluster", name});
+  }
+  size_t Writes() {
+    size_t writes = 0;
+    for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
+      writes += plane->Requests(method).size() + server->Requests(method).size();
+    }
+    return writes;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a cluster is registered with its tokens, which its Cluster owns") {
+  REQUIRE(Register().ok());
+  const kube::Object cluster = Cluster();
+  CHECK(cluster.spec()["syncMode"].AsString() == "Pull");
+  CHECK(cluster.spec()["id"].AsString() == "the-id");
+  CHECK(cluster.spec()["apiEndpoint"].AsString() == "https://m1");
+  CHECK(cluster.spec()["region"].AsString() == "north");
+  CHECK_FALSE(cluster.spec().Has("provider"));
+  CHECK(cluster.Get({"spec", "secretRef", "name"}).AsString() == "m1");
+  CHECK(Secret("m1").Get({"data", "caBundle"}).AsString() == "Y2E=");
+  CHECK(Secret("m1").ControllerOwner().uid == cluster.uid());
+  CHECK(Secret("m1-impersonator").Get({"data", "token"}).AsString() == "aQ==");
+  CHECK(Secret("m1-impersonator").ControllerOwner().uid == cluster.uid());
+  CHECK_FALSE(server->Find(kAccounts, {"karmada-cluster", "karmada-m1"}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a registration that is right is not written again") {
+  REQUIRE(Register().ok());
+  kube::Object cluster = Cluster();
+  cluster.Set({"spec", "taints"}, json::Value::Array({json::Value::Object({{"key", "k"}})}));
+  cluster.Set({"spec", "provider"}, "somebody else's");
+  plane->Put(api::Clusters(), cluster);
+  const size_t before = Writes();
+  // The Secrets' creation is refused, because they are there.
+  REQUIRE(Register().ok());
+  CHECK(Writes() == before + 2);
+  CHECK(Cluster().spec() == cluster.spec());
+}
+
+TEST_CASE_METHOD(Fixture, "what has changed in the member or the flags is brought up to date") {
+  REQUIRE(Register().ok());
+  PutToken("karmada-m1", "bmV3");
+  own.region = "south";
+  own.zones = {"a", "b"};
+  REQUIRE(Register().ok());
+  CHECK(Secret("m1").Get({"data", "token"}).AsString() == "bmV3");
+  CHECK(Cluster().spec()["region"].AsString() == "south");
+  CHECK(Cluster().spec()["zones"].size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "no token is reported that must not be") {
+  own.reports_credentials = own.reports_impersonator = false;
+  REQUIRE(Register().ok());
+  CHECK(plane->All(api::Secrets()).empty());
+  CHECK(server->Find(kAccounts, {"karmada-cluster", "karmada-m1"}).empty());
+  CHECK_FALSE(Cluster().spec().Has("secretRef"));
+  CHECK_FALSE(Cluster().spec().Has("impersonatorSecretRef"));
+}
+
+TEST_CASE_METHOD(Fixture, "a name or a cluster that is registered otherwise is refused") {
+  kube::Object other = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+  SECTION("the name") { other.Set({"spec", "id"}, "another-id"); }
+  SECTION("the cluster") {
+    other = kube::Object::Make(api::Clusters().gvk, {"", "m2"});
+    other.Set({"spec", "id"}, "the-id");
+  }
+  plane->Put(api::Clusters(), other);
+  const absl::Status refused = Register();
+  CHECK(absl::StrContains(refused.message(),
+                          "the cluster ID the-id or the cluster name m1 has been registered"));
+  CHECK(Writes() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a registration that was interrupted is completed by the next one") {
+  plane->FailNext("POST cluster.karmada.io/v1alpha1/clusters", 500, "InternalError");
+  REQUIRE_FALSE(Register().ok());
+  REQUIRE(Register().ok());
+  CHECK(Secret("m1").ControllerOwner().uid == Cluster().uid());
+}
+
+}  // namespace
+}  // namespace controllers
