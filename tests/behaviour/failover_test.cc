@@ -50,11 +50,11 @@ spec:
 }
 
 // The taint manager evicts at once; tasks end after this time ("10m").
-std::vector<std::string> EvictingWith(const std::string& timeout,
-                                      const std::string& further_gates = "") {
-  return {absl::StrCat("--feature-gates=Failover=true", further_gates),
-          "--enable-no-execute-taint-eviction", "--resource-eviction-rate=100",
-          absl::StrCat("--graceful-eviction-timeout=", timeout)};
+ControlPlane::Options EvictingWith(const std::string& timeout,
+                                   const std::string& further_gates = "") {
+  return {.daemon_flags = {absl::StrCat("--feature-gates=Failover=true", further_gates),
+                           "--enable-no-execute-taint-eviction", "--resource-eviction-rate=100",
+                           absl::StrCat("--graceful-eviction-timeout=", timeout)}};
 }
 
 // A robot that runs in one of two members.
@@ -67,8 +67,8 @@ struct Moving {
   std::string from, to;  // The member that has it at first, and the other one.
   bool tainted = false;
 
-  explicit Moving(const std::string& failover, std::vector<std::string> flags = {})
-      : plane({.daemon_flags = std::move(flags)}) {
+  explicit Moving(const std::string& failover, ControlPlane::Options options = {})
+      : plane(std::move(options)) {
     plane.ApplyEverywhere(In(ns, Definition("Robot", "robots", StatusPlace::kSubresource)));
     plane.Apply("host", In(ns, kNamespaceYaml));
     plane.Apply("host", In(ns, Customization("Robot", kScripts)));
@@ -194,8 +194,10 @@ TEST_CASE(
 
 TEST_CASE("A policy with an older name of a purge mode moves workloads where servers refuse it",
           "[sandbox]") {
+  // The policy has been stored by a server of v1.18; those of v1.19 refuse it as well.
   Moving m(R"({decisionConditions: {tolerationSeconds: 600}, purgeMode: Graciously,
-               gracePeriodSeconds: 500})");
+               gracePeriodSeconds: 500})",
+           {.release = config::Release::kV1_18});
   ControlPlane& plane = m.plane;
   RefuseOldPurgeModes(plane);
   const kube::Resource bindings{kBinding, "resourcebindings", /*namespaced=*/true};
@@ -237,7 +239,7 @@ TEST_CASE("A workload that is purged directly goes before it comes again, with i
   Moving m(
       R"({decisionConditions: {tolerationSeconds: 0}, purgeMode: Directly, statePreservation:
               {rules: [{aliasLabelName: example.io/step, jsonPath: "{.step}"}]}})",
-      {"--feature-gates=StatefulFailoverInjection=true"});
+      {.daemon_flags = {"--feature-gates=StatefulFailoverInjection=true"}});
   ControlPlane& plane = m.plane;
   const kube::ObjectKey work = {api::ExecutionNamespace(m.from),
                                 api::WorkName("Robot", "one", m.ns)};

@@ -200,9 +200,10 @@ TEST_CASE("Drift that cannot be put back because of conflicts is logged", "[sand
   s.plane.Patch("member1", kConfigMap, {s.ns, "settings"}, R"({"data":{"k":"theirs"}})");
   sandbox::Faults& faults = s.plane.fleet()->member("member1")->faults();
   faults.FailNext(100000, 409, "PATCH", absl::StrCat("/namespaces/", s.ns, "/configmaps"));
+  const std::string modified =
+      absl::StrCat("patch ConfigMap ", s.ns, "/settings: the object has been modified");
   s.plane.StartDaemon();
-  CHECK(s.plane.Eventually(
-      [&] { return absl::StrContains(s.plane.DaemonLog(), "putting back ConfigMap"); }));
+  CHECK(s.plane.Eventually([&] { return absl::StrContains(s.plane.DaemonLog(), modified); }));
   faults.Clear();
   CHECK(s.Reads("member1", "first"));
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "sandbox/api_server.h"
 #include "sandbox/fleet.h"
@@ -49,7 +50,7 @@ spec:
   failover:
     application:
       decisionConditions: {tolerationSeconds: 3600}
-      purgeMode: Graciously
+      purgeMode: $GRACEFULLY
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -151,7 +152,7 @@ class LaterRelease {
     plane.Apply("host", In(ns, kNamespaceYaml));
     plane.Apply("host", In(ns, Web("web", "1.25")));
     plane.Apply("host", In(ns, Web("loaded", "1.25")));
-    plane.Apply("host", In(ns, kObjects));
+    plane.Apply("host", absl::StrReplaceAll(In(ns, kObjects), {{"$GRACEFULLY", gracefully}}));
     REQUIRE(plane.Eventually([&] {
       Use(100);
       Report("500m");
@@ -219,8 +220,10 @@ class LaterRelease {
   // Adds to objects what only comes about with time. REQUIRES: no controller manager runs.
   void AddHistory() {
     plane.Patch("host", kBinding, {ns, "web-deployment"},
-                R"({"spec":{"gracefulEvictionTasks":[{"fromCluster":"gone","producer":"me",
-                    "reason":"test","purgeMode":"Graciously","suppressDeletion":true}]}})");
+                absl::Substitute(
+                    R"({"spec":{"gracefulEvictionTasks":[{"fromCluster":"gone","producer":"me",
+                        "reason":"test","purgeMode":"$0","suppressDeletion":true}]}})",
+                    gracefully));
     plane.Patch("host", kCluster, {"", "member1"},
                 R"({"spec":{"taints":[{"key":"mine","effect":"PreferNoSchedule"}]}})");
     json::Value histories = Status(kCron, "night")["executionHistories"];
@@ -325,6 +328,9 @@ class LaterRelease {
   ControlPlane plane{{.daemon_flags = Flags(), .daemon_environment = {"TZ=UTC"}}};
   MetricsServer metrics{plane};
   std::string ns = plane.UniqueNamespace("later");
+  // Servers of v1.19 refuse the older name.
+  const std::string gracefully =
+      plane.release() == config::Release::kV1_18 ? "Graciously" : "Gracefully";
 };
 
 }  // namespace

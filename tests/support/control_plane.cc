@@ -36,6 +36,16 @@ std::string TemporaryDirectory() {
   return pattern;
 }
 
+// Returns the release that BEHAVIOUR_RELEASE names.
+std::optional<config::Release> ReleaseOfEnvironment() {
+  const char* text = std::getenv("BEHAVIOUR_RELEASE");
+  if (text == nullptr) return std::nullopt;
+  const std::optional<config::Release> release = config::kReleases.Named(text);
+  INFO("BEHAVIOUR_RELEASE=" << text);
+  REQUIRE(release.has_value());
+  return release;
+}
+
 }  // namespace
 
 struct ControlPlane::Cluster {
@@ -64,7 +74,7 @@ ControlPlane::ControlPlane(Options options)
     sandbox::FleetOptions fleet;
     fleet.members = options_.members;
     fleet.enforce_quotas = options_.enforce_quotas;
-    fleet.release = options_.release;
+    fleet.release = release();
     fleet.scheduler_gates = options_.scheduler_gates;
     fleet.ready_delay = absl::Milliseconds(100);
     fleet.job_duration = absl::Milliseconds(200);
@@ -84,6 +94,11 @@ ControlPlane::ControlPlane(Options options)
       return entry.first == "host" || AcceptsWork(entry.first);
     });
   }));
+}
+
+config::Release ControlPlane::release() const {
+  if (options_.release) return *options_.release;
+  return ReleaseOfEnvironment().value_or(config::Release::kV1_18);
 }
 
 bool ControlPlane::AcceptsWork(const std::string& member) {
@@ -112,6 +127,9 @@ std::vector<std::string> ControlPlane::DaemonCommand(
                 "--metrics-bind-address=0", "--health-probe-bind-address=0",
                 "--cluster-status-update-frequency=1s", "--cluster-failure-threshold=1s",
                 "--cluster-success-threshold=1s"});
+  if (fleet_ == nullptr && ReleaseOfEnvironment()) {
+    words.push_back(absl::StrCat(config::kReleaseFlag, "=", config::kReleases.TextOf(release())));
+  }
   for (const auto* flags : {&options_.daemon_flags, &more_flags}) {
     words.insert(words.end(), flags->begin(), flags->end());
   }

@@ -6,6 +6,10 @@
 // path, "member1": ...}, "members": [...]}. The controller manager is a child process in both
 // cases.
 //
+// With BEHAVIOUR_RELEASE=v1.19 the sandboxes of tests that do not name a release are of that one,
+// and the controller manager follows them; on real servers, which are of their own release, it
+// behaves as that one.
+//
 //   ControlPlane plane;
 //   plane.Apply("host", R"(...yaml...)");
 //   REQUIRE(plane.Eventually([&] { return plane.Get("member1", kDeployment, {"ns",
@@ -39,9 +43,9 @@ class ControlPlane {
     std::vector<std::string> daemon_flags;
     std::vector<std::string> daemon_environment = {};  // "NAME=value" beside the test's own.
     bool enforce_quotas = false;  // Of the sandbox; real planes have their own webhook.
-    // The release of Karmada of the sandbox and the gates of its scheduler; real planes have
-    // theirs.
-    config::Release release = config::Release::kV1_18;
+    // The release of Karmada of the sandbox (nullopt: as BEHAVIOUR_RELEASE says, else v1.18) and
+    // the gates of its scheduler; real planes have theirs.
+    std::optional<config::Release> release = std::nullopt;
     config::FeatureGates scheduler_gates = {};
   };
   ControlPlane();
@@ -74,6 +78,9 @@ class ControlPlane {
 
   // Returns whether the scheduler uses the member: its cluster is ready and has no taint.
   bool AcceptsWork(const std::string& member);
+
+  // Returns the release as which the controller manager behaves, unless its flags name another one.
+  config::Release release() const;
 
   // Returns a line for each event on an object in the host cluster: type, reason, message.
   std::string EventsOn(const kube::Gvk& gvk, const std::string& name);
