@@ -181,6 +181,7 @@ lint: setup ## Check the rules of docs/development.md and the formatting, withou
 	@$(PYTHON) tests/lint/event_reasons.py
 	@$(PYTHON) tests/lint/tenancy_table.py
 	@$(PYTHON) tests/lint/upstream_reports.py
+	@$(PYTHON) tests/lint/workloads_table.py
 	@tests/lint/check_format.sh
 
 .PHONY: compare
