@@ -16,9 +16,7 @@ struct Validity {
 
   absl::Duration Whole() const { return not_after - not_before; }
   // Returns the part of the time that is left, below 0 when it is over.
-  double PartLeft(absl::Time now) const {
-    return absl::FDivDuration(not_after - now, Whole());
-  }
+  double PartLeft(absl::Time now) const { return absl::FDivDuration(not_after - now, Whole()); }
 };
 // Returns the time in which all certificates of the PEM text are valid. kInvalidArgument when it
 // has none, or there is no such time.

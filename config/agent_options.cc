@@ -76,8 +76,7 @@ void AddLoopFlags(CLI::App& app, Options& o) {
           "controllers to run: * (all that are on by default), name, -name")
       ->type_name("NAMES");
   internal::AddCommonFlags(app, o);
-  AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
-           "address of /metrics; 0 for none")
+  AddValue(app, "--metrics-bind-address", o.metrics_bind_address, "address of /metrics; 0 for none")
       ->type_name("HOST:PORT");
   AddValue(app, "--concurrent-work-syncs", o.concurrency.work, "workers for Works");
   AddValue(app, "--concurrent-cluster-syncs", o.concurrency.cluster, "workers for the Cluster");
@@ -111,8 +110,8 @@ absl::Status ValidateName(const std::string& name) {
   if (name.empty()) return absl::InvalidArgumentError("--cluster-name: must be not empty");
   if (name.size() > kLongestClusterName) {
     return absl::InvalidArgumentError(absl::StrCat("--cluster-name \"", name,
-                                                   "\": must be no more than ",
-                                                   kLongestClusterName, " characters"));
+                                                   "\": must be no more than ", kLongestClusterName,
+                                                   " characters"));
   }
   return base::Annotate(kube::ValidateDns1123Label(name), "--cluster-name \"", name, "\"");
 }
@@ -168,9 +167,9 @@ void WarnOfControllers(Options& o) {
 
 void WarnOfRotation(const CLI::App& app, Options& o) {
   if (o.ControllerEnabled(kCertRotation, /*on_by_default=*/false)) return;
-  for (const char* flag : {"--cert-rotation-checking-interval",
-                           "--cert-rotation-remaining-time-threshold",
-                           "--karmada-kubeconfig-namespace"}) {
+  for (const char* flag :
+       {"--cert-rotation-checking-interval", "--cert-rotation-remaining-time-threshold",
+        "--karmada-kubeconfig-namespace"}) {
     if (!IsGiven(app, flag)) continue;
     Warn(o, flag, absl::StrCat(flag, " has no effect without --controllers=*,", kCertRotation));
   }

@@ -328,25 +328,13 @@ namespace internal {
 absl::Status ValidateOptions(const Options& options) { return Validate(options); }
 
 void WarnAndAdjust(Options& options) {
-  if (!options.profiling.enabled &&
-      options.profiling.bind_address != Profiling().bind_address) {
+  if (!options.profiling.enabled && options.profiling.bind_address != Profiling().bind_address) {
     Warn(options, "--profiling-bind-address",
          "--profiling-bind-address has no effect without --enable-pprof");
   }
   WarnOfElection(options);
   // It is the last one to change values, so that the warnings speak of what the user gave.
   Adjust(options);
-}
-
-std::map<std::string, std::string> SettingsOf(const CLI::App& app) {
-  std::map<std::string, std::string> settings = EffectiveFlags(app);
-  // These are not settings.
-  settings.erase("help");
-  settings.erase("version");
-  for (const Support& flag : UnusedFlagSupport()) {
-    settings.erase(std::string(absl::StripPrefix(flag.name, "--")));
-  }
-  return settings;
 }
 
 }  // namespace internal

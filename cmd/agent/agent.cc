@@ -168,14 +168,14 @@ class Agent {
         informers_(client_, base::RealClock(), informer_threads_),
         cluster_(client_, mapper_, informers_),
         limits_((LimitReads(options.agent.cluster_name, informers_), LimitWrites(cluster_))),
-        events_(kube::NewEventSink(client_, base::RealClock(),
-                                   {.routine = options.loops.success_events ==
-                                               config::SuccessEvents::kUpstream})),
+        events_(kube::NewEventSink(
+            client_, base::RealClock(),
+            {.routine = options.loops.success_events == config::SuccessEvents::kUpstream})),
         kinds_(cluster_, base::RealClock()),
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         member_(options.agent.cluster_name, connections.member),
-        member_client_(connections.to_member, MemberClient(options, connections),
-                       base::RealClock(), nullptr),
+        member_client_(connections.to_member, MemberClient(options, connections), base::RealClock(),
+                       nullptr),
         member_bytes_(kube::MemberBytes(options.loops.clusters.memory_mib, base::ReadMemoryUse(),
                                         kMemberBytesWithoutLimit)),
         members_(MemberOptions(options.loops, informer_threads_, member_bytes_,
@@ -259,8 +259,7 @@ absl::Status Agent::Run(const base::StopToken& stop) {
   RETURN_IF_ERROR(LoadInterpreter(stop));
   std::unique_ptr<profiling::ProfileServer> profiles;
   if (loops.profiling.enabled) {
-    auto started =
-        profiling::ProfileServer::Start(loops.profiling.bind_address, base::RealClock());
+    auto started = profiling::ProfileServer::Start(loops.profiling.bind_address, base::RealClock());
     RETURN_IF_ERROR(controllers::WithProfilingFlag(started.status(), loops));
     profiles = *std::move(started);
   }
@@ -349,12 +348,11 @@ absl::Status Register(const config::AgentOptions& options, const AgentConnection
   ASSIGN_OR_RETURN(const std::unique_ptr<base::HttpServer> health,
                    kube::ServeStartupHealth(options.loops.health_probe_bind_address,
                                             {"registration", "the cluster is not registered yet"}));
-  kube::Client member(connections.to_member, MemberClient(options, connections),
-                      base::RealClock(), nullptr);
+  kube::Client member(connections.to_member, MemberClient(options, connections), base::RealClock(),
+                      nullptr);
   const controllers::OwnCluster own = OwnClusterOf(options, connections.member);
   const base::Clock& clock = base::RealClock();
-  const base::SteadyTime deadline =
-      clock.SteadyNow() + options.loops.clusters.cache_sync_timeout;
+  const base::SteadyTime deadline = clock.SteadyNow() + options.loops.clusters.cache_sync_timeout;
   for (;;) {
     const absl::Status registered =
         controllers::RegisterOwnCluster(own, {control_plane, member}, stop);
@@ -374,8 +372,8 @@ absl::Status Prepare(config::AgentOptions& options, const AgentConnections& conn
   kube::Client client(access.loops(), ControlPlaneClient(options.loops, access.host()),
                       base::RealClock(), nullptr);
   ASSIGN_OR_RETURN(const config::Release release,
-                   controllers::AwaitControlPlane(
-                       client, options.loops, {access.host(), "--karmada-kubeconfig"}, stop));
+                   controllers::AwaitControlPlane(client, options.loops,
+                                                  {access.host(), "--karmada-kubeconfig"}, stop));
   options.loops.Emulate(release);
   return Register(options, connections, client, stop);
 }

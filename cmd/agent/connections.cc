@@ -101,11 +101,10 @@ absl::Status ControlPlaneAccess::TryCertificate(const tls::KeyPair& renewed,
     config = With(in_use_, renewed);
   }
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
-  kube::Client client(std::move(transport),
-                      {.name = api::kControlPlaneName,
-                       .host = host_,
-                       .user_agent = config::UserAgent(api::kAgent)},
-                      base::RealClock(), nullptr);
+  kube::Client client(
+      std::move(transport),
+      {.name = api::kControlPlaneName, .host = host_, .user_agent = config::UserAgent(api::kAgent)},
+      base::RealClock(), nullptr);
   return kube::IgnoreGone(client.Get(api::Clusters(), {"", cluster}, stop).status());
 }
 
@@ -117,9 +116,10 @@ absl::Status KubeconfigWatch::Run(const base::StopToken& stop) {
       base::LogInfo("the kubeconfig of the control plane has changed, and counts from now on");
     }
     if (!changed.ok() && changed.status() != last) {
-      base::LogWarning("the kubeconfig of the control plane cannot be read again; the last one "
-                       "stays in use",
-                       {{"error", changed.status()}});
+      base::LogWarning(
+          "the kubeconfig of the control plane cannot be read again; the last one "
+          "stays in use",
+          {{"error", changed.status()}});
     }
     last = changed.status();
   }

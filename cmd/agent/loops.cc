@@ -54,10 +54,10 @@ absl::Status BuildAgentLoops(const controllers::Context& context) {
   for (const Loop& loop : kLoops) {
     const bool always = loop.name[0] == '\0';
     if (!always && !RunsOnAgent(loop.name, context.options)) continue;
-    const int workers = loop.workers == nullptr ? kSliceCollectors
-                                                : context.options.concurrency.*loop.workers;
-    RETURN_IF_ERROR(base::Annotate(loop.build(context, workers), "building the ", loop.name,
-                                   " controller"));
+    const int workers =
+        loop.workers == nullptr ? kSliceCollectors : context.options.concurrency.*loop.workers;
+    RETURN_IF_ERROR(
+        base::Annotate(loop.build(context, workers), "building the ", loop.name, " controller"));
   }
   return absl::OkStatus();
 }

@@ -222,7 +222,8 @@ class Daemon {
     }
     if (const absl::Duration period = context_.options.resync_period;
         period > absl::ZeroDuration()) {
-      manager_.Add(std::make_unique<controllers::Resync>(period, base::RealClock(), informers_, members_));
+      manager_.Add(
+          std::make_unique<controllers::Resync>(period, base::RealClock(), informers_, members_));
     }
     RETURN_IF_ERROR(LoadInterpreter(stop));
     std::unique_ptr<profiling::ProfileServer> profiles;
@@ -287,8 +288,8 @@ void Daemon::ShowBuild() {
 // The lease is given back, since this process leads again as the other release.
 void Daemon::WatchRelease() {
   if (context_.options.wanted_release.has_value()) return;
-  manager_.Add(std::make_unique<controllers::ReleaseWatch>(context_.options.release, client_,
-                                              [this] { manager_.GiveLeaseBackAtEnd(); }),
+  manager_.Add(std::make_unique<controllers::ReleaseWatch>(
+                   context_.options.release, client_, [this] { manager_.GiveLeaseBackAtEnd(); }),
                kube::Manager::Group::kAlways);
 }
 

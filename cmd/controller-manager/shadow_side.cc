@@ -33,7 +33,9 @@ void ShadowSide::AddTo(kube::Manager& manager) {
       .shadow = deps_.shadow,
       .clock = base::RealClock(),
       .look_at_everything =
-          [this](const base::StopToken& stop) { controllers::ResyncAll(deps_.informers, deps_.members, stop); },
+          [this](const base::StopToken& stop) {
+            controllers::ResyncAll(deps_.informers, deps_.members, stop);
+          },
       .is_idle = [this] { return HaveRead() && deps_.manager.IsIdle(); },
       .failing = [this] { return Failing(); },
       .read_shown_failures = [this](const base::StopToken& stop) { ReadShown(stop); },

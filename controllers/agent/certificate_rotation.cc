@@ -1,7 +1,7 @@
-// A look reads the Secret, its kubeconfig, and the user of the current context. When the certificate
-// is due, the steps are: a new key; a request for the old subject and life; the certificate, once
-// somebody has approved the request and it is signed; a trial of the pair; the Secret, on the
-// condition that nobody has changed it; and the process's own connections.
+// A look reads the Secret, its kubeconfig, and the user of the current context. When the
+// certificate is due, the steps are: a new key; a request for the old subject and life; the
+// certificate, once somebody has approved the request and it is signed; a trial of the pair; the
+// Secret, on the condition that nobody has changed it; and the process's own connections.
 //
 // A process that ends between two of these steps loses the key, which is stored nowhere before the
 // Secret has it. The old certificate is still valid then, and the next look begins again; what is
@@ -39,7 +39,8 @@ constexpr size_t kSuffix = 5;
 absl::StatusOr<std::string> Decoded(absl::string_view what, absl::string_view base64) {
   std::string text;
   if (!base64.empty() && absl::Base64Unescape(base64, &text)) return text;
-  return absl::InvalidArgumentError(absl::StrCat(what, base64.empty() ? " is missing" : " is not base64"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, base64.empty() ? " is missing" : " is not base64"));
 }
 
 // Returns the index of the item of this name; -1 when there is none.
@@ -65,10 +66,10 @@ struct Kubeconfig {
     const json::Value& contexts = config.document["contexts"];
     const int context = IndexOf(contexts, config.document["current-context"].AsString());
     if (context < 0) return absl::InvalidArgumentError("its current-context does not exist");
-    config.user =
-        contexts.items()[static_cast<size_t>(context)]["context"]["user"].ToString();
+    config.user = contexts.items()[static_cast<size_t>(context)]["context"]["user"].ToString();
     const int user = IndexOf(config.document["users"], config.user);
-    if (user < 0) return absl::InvalidArgumentError("the user of its current-context does not exist");
+    if (user < 0)
+      return absl::InvalidArgumentError("the user of its current-context does not exist");
     const json::Value& credentials =
         config.document["users"].items()[static_cast<size_t>(user)]["user"];
     ASSIGN_OR_RETURN(config.certificate, Decoded(absl::StrCat(kCertificateField, " of its user"),
@@ -97,8 +98,7 @@ kube::Object RequestFor(const std::string& user, const std::string& request_pem,
                         absl::Duration life) {
   // A suffix as Kubernetes makes them: of letters and digits.
   const std::string name = absl::StrCat(user, "-", base::NewUuid().substr(0, kSuffix));
-  kube::Object request =
-      kube::Object::Make(api::CertificateSigningRequests().gvk, {"", name});
+  kube::Object request = kube::Object::Make(api::CertificateSigningRequests().gvk, {"", name});
   request.Set({"spec", "request"}, absl::Base64Escape(request_pem));
   request.Set({"spec", "signerName"}, kSigner);
   request.Set({"spec", "expirationSeconds"}, absl::ToInt64Seconds(life));
@@ -114,9 +114,9 @@ absl::Status CertificateRotation::Run(const base::StopToken& stop) {
     const absl::StatusOr<bool> looked = Look(stop);
     if (looked.ok() || stop.stop_requested()) continue;
     // Not sooner than the next look: each try may leave a request behind.
-    base::LogError("the certificate of this agent could not be looked after, trying again",
-                   {{"error", looked.status()},
-                    {"again after", absl::FormatDuration(options_.interval)}});
+    base::LogError(
+        "the certificate of this agent could not be looked after, trying again",
+        {{"error", looked.status()}, {"again after", absl::FormatDuration(options_.interval)}});
   } while (deps_.clock.SleepFor(options_.interval, stop));
   return absl::OkStatus();
 }
@@ -124,8 +124,8 @@ absl::Status CertificateRotation::Run(const base::StopToken& stop) {
 absl::StatusOr<bool> CertificateRotation::Look(const base::StopToken& stop) {
   const kube::ObjectKey key{options_.kubeconfig_namespace, kSecretName};
   const absl::StatusOr<kube::Object> secret = deps_.member.Get(api::Secrets(), key, stop);
-  RETURN_IF_ERROR(base::Annotate(secret.status(), "reading the Secret ", key.ToString(),
-                                 " in the cluster"));
+  RETURN_IF_ERROR(
+      base::Annotate(secret.status(), "reading the Secret ", key.ToString(), " in the cluster"));
   const absl::StatusOr<Kubeconfig> config = Kubeconfig::Of(*secret);
   RETURN_IF_ERROR(base::Annotate(config.status(), "the Secret ", key.ToString()));
   ASSIGN_OR_RETURN(const tls::Validity validity, tls::ValidityOf(config->certificate));
@@ -179,9 +179,8 @@ absl::StatusOr<std::string> CertificateRotation::AwaitCertificate(const std::str
     for (const char* end : {"Denied", "Failed"}) {
       const json::Value* condition = kube::FindCondition(status["conditions"], end);
       if (condition == nullptr) continue;
-      return absl::FailedPreconditionError(
-          absl::StrCat("the request ", request, " is ", end, ": ",
-                       (*condition)["message"].AsString()));
+      return absl::FailedPreconditionError(absl::StrCat("the request ", request, " is ", end, ": ",
+                                                        (*condition)["message"].AsString()));
     }
     if (deps_.clock.SteadyNow() >= deadline) {
       return absl::DeadlineExceededError(

@@ -82,16 +82,14 @@ absl::Status ClusterLease::Write(const kube::Object& before, const kube::Object&
   const bool is_new = before.empty();
   kube::Object lease = before;
   if (is_new) {
-    lease =
-        kube::Object::Make(api::Leases().gvk, {api::kClusterNamespace, options_.cluster});
+    lease = kube::Object::Make(api::Leases().gvk, {api::kClusterNamespace, options_.cluster});
     lease.Set({"spec", "holderIdentity"}, options_.cluster);
     lease.Set({"spec", "leaseDurationSeconds"}, absl::ToInt64Seconds(options_.duration));
   }
   lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(manager_.clock().Now()));
   if (lease.OwnerRefs().empty()) lease.Set({"metadata", "ownerReferences"}, OwnersFor(cluster));
-  absl::StatusOr<kube::Object> written = is_new
-                                             ? leases_.Create(api::Leases(), lease, {}, stop)
-                                             : leases_.Replace(api::Leases(), lease, {}, stop);
+  absl::StatusOr<kube::Object> written = is_new ? leases_.Create(api::Leases(), lease, {}, stop)
+                                                : leases_.Replace(api::Leases(), lease, {}, stop);
   RETURN_IF_ERROR(written.status());
   held_ = *std::move(written);
   return absl::OkStatus();

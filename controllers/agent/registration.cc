@@ -1,8 +1,8 @@
-// The order is upstream's. The member's identity comes first (the uid of its namespace kube-system),
-// and the list of all Clusters tells whether name or identity is in use. Then the accounts in the
-// member, the Secrets with their tokens, the Cluster, which names the Secrets, and at last the
-// Cluster's uid as the owner of the Secrets, so that they go with it. A registration that is
-// interrupted anywhere is completed by the next start.
+// The order is upstream's. The member's identity comes first (the uid of its namespace
+// kube-system), and the list of all Clusters tells whether name or identity is in use. Then the
+// accounts in the member, the Secrets with their tokens, the Cluster, which names the Secrets, and
+// at last the Cluster's uid as the owner of the Secrets, so that they go with it. A registration
+// that is interrupted anywhere is completed by the next start.
 //
 // The agent may create and read Clusters, and read and patch its two Secrets. An update of the
 // Cluster, which is due only when the flags have changed, is a PUT on the condition of the version
@@ -158,8 +158,8 @@ absl::StatusOr<kube::Object> WriteCluster(const OwnCluster& own, const std::stri
 }
 
 // Has the Secret deleted with its Cluster.
-absl::Status SetOwner(kube::Client& client, const kube::Object& secret,
-                      const kube::Object& cluster, const base::StopToken& stop) {
+absl::Status SetOwner(kube::Client& client, const kube::Object& secret, const kube::Object& cluster,
+                      const base::StopToken& stop) {
   if (secret.ControllerOwner().uid == cluster.uid()) return absl::OkStatus();
   kube::OwnerRef owner;
   owner.api_version = api::Clusters().gvk.ApiVersion();
@@ -199,11 +199,11 @@ absl::Status RegisterOwnCluster(const OwnCluster& own, const RegistrationClients
                     stop));
   }
   if (own.reports_credentials) {
-    ASSIGN_OR_RETURN(secret,
-                     WriteSecret(client, keys.credentials,
-                                 json::Value::Object({{api::kSecretCaBundle, credentials->ca_bundle},
-                                                      {api::kSecretToken, credentials->token}}),
-                                 stop));
+    ASSIGN_OR_RETURN(
+        secret, WriteSecret(client, keys.credentials,
+                            json::Value::Object({{api::kSecretCaBundle, credentials->ca_bundle},
+                                                 {api::kSecretToken, credentials->token}}),
+                            stop));
   }
   const absl::StatusOr<kube::Object> cluster = WriteCluster(own, id, client, stop);
   RETURN_IF_ERROR(base::Annotate(cluster.status(), "writing the Cluster ", own.name));

@@ -63,10 +63,10 @@ absl::Status EnsureRole(kube::Client& member, const kube::ObjectKey& account,
            json::Value::Object({{"verbs", Strings("get")}, {"nonResourceURLs", Strings("*")}})}));
   RETURN_IF_ERROR(Ensure(member, api::ClusterRoles(), role, stop).status());
   kube::Object binding = Labelled(api::ClusterRoleBindings(), {"", name});
-  binding.Set({"subjects"},
-              json::Value::Array({json::Value::Object({{"kind", "ServiceAccount"},
-                                                       {"name", account.name},
-                                                       {"namespace", account.ns}})}));
+  binding.Set(
+      {"subjects"},
+      json::Value::Array({json::Value::Object(
+          {{"kind", "ServiceAccount"}, {"name", account.name}, {"namespace", account.ns}})}));
   binding.Set({"roleRef"}, json::Value::Object({{"apiGroup", "rbac.authorization.k8s.io"},
                                                 {"kind", "ClusterRole"},
                                                 {"name", name}}));

@@ -1,10 +1,10 @@
-// A pass over a Work ends early for a cluster that is unknown or not served by this process. A suspended Work
-// gets the condition Dispatching=False; one whose cluster is not ready waits for the cluster's next
-// event. Otherwise every manifest is applied, and one that fails does not hold up the others. The
-// joint outcome becomes the condition Applied, through the WorkStatusWriter, and events. The status
-// of an object that could not be applied stays as long as the object is there. Losing the status of
-// an object that is created meanwhile does no harm: the work-status loop looks at objects whose
-// status was withdrawn.
+// A pass over a Work ends early for a cluster that is unknown or not served by this process. A
+// suspended Work gets the condition Dispatching=False; one whose cluster is not ready waits for the
+// cluster's next event. Otherwise every manifest is applied, and one that fails does not hold up
+// the others. The joint outcome becomes the condition Applied, through the WorkStatusWriter, and
+// events. The status of an object that could not be applied stays as long as the object is there.
+// Losing the status of an object that is created meanwhile does no harm: the work-status loop looks
+// at objects whose status was withdrawn.
 //
 // As Karmada v1.19 (works::Repairs::kByWork) this loop is the only one that writes to members: the
 // Work of an object that others change or delete there is queued like one that has changed
@@ -407,9 +407,8 @@ absl::Status RegisterExecution(const Context& context, int workers) {
                                      .map_update = works::WorksOfNewKinds(works)})
           // Each cluster has its own lane; the namespace of a Work identifies the cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
-          .Build(std::make_unique<ExecutionReconciler>(
-              ExecutionDeps{context.manager, context.objects, context.status, context.rechecks,
-                            context.served}));
+          .Build(std::make_unique<ExecutionReconciler>(ExecutionDeps{
+              context.manager, context.objects, context.status, context.rechecks, context.served}));
   controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
       works::QueueWhenReconnected(context.members, works, controller.queue())));
   works::RequeueWorks(context.interpreter,

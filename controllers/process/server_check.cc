@@ -89,8 +89,8 @@ std::string NoKarmada(const ServerCheck& check, const std::string& version,
                       const std::vector<std::string>& missing) {
   return absl::StrCat(check.host, " is a Kubernetes ", version,
                       " API server without the APIs of a Karmada control plane (",
-                      absl::StrJoin(missing, ", "),
-                      "): either ", check.flag, " leads to another cluster than the Karmada control "
+                      absl::StrJoin(missing, ", "), "): either ", check.flag,
+                      " leads to another cluster than the Karmada control "
                       "plane, a member for "
                       "example, or Karmada's definitions still have to be installed there");
 }

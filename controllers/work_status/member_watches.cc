@@ -1,6 +1,6 @@
-// A pass over a Work of a ready cluster that is served makes sure that each kind of its manifests has an
-// informer in the member, to which the queue of the work-status loop is attached (Attach, once for
-// each informer). A cluster that is not ready is left alone; its Ready condition, or a new
+// A pass over a Work of a ready cluster that is served makes sure that each kind of its manifests
+// has an informer in the member, to which the queue of the work-status loop is attached (Attach,
+// once for each informer). A cluster that is not ready is left alone; its Ready condition, or a new
 // connection, queues its Works again, and a new connection has new informers.
 //
 // A member's controllers write the status of an object in several steps, one shortly after the
@@ -70,7 +70,8 @@ void MemberWatches::Attach(const std::string& cluster,
                            const std::shared_ptr<kube::Informer>& informer) {
   const bool is_new = handlers_.Add(cluster, informer,
                                     [&] { return HandlerFor(cluster, informer->resource().gvk); });
-  if (is_new && deps_.objects.repairs() == works::Repairs::kByObject) RecheckMissing(cluster, *informer);
+  if (is_new && deps_.objects.repairs() == works::Repairs::kByObject)
+    RecheckMissing(cluster, *informer);
 }
 
 kube::EventHandler MemberWatches::HandlerFor(const std::string& cluster, const kube::Gvk& gvk) {

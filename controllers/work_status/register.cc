@@ -23,9 +23,9 @@ absl::Status RegisterWorkStatus(const Context& context, const WorkStatusWorkers&
     return std::vector<kube::Request>{
         {.key = {}, .cluster = std::string(cluster.name()), .reason = kClusterLeft}};
   };
-  auto reconciler = std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
-      context.manager, context.objects, context.status, context.rechecks, context.interpreter,
-      context.served});
+  auto reconciler = std::make_unique<WorkStatusReconciler>(
+      WorkStatusDeps{context.manager, context.objects, context.status, context.rechecks,
+                     context.interpreter, context.served});
   WorkStatusReconciler& status_loop = *reconciler;
   kube::ControllerBuilder by_object =
       context.NewController(api::kWorkStatusOfObjects, workers.by_object);

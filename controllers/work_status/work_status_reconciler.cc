@@ -85,7 +85,8 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
   if (request.reason == kLongUnhealthyObjects) return health_.ReportLong();
   const kube::ObjectPtr cluster =
       deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
-  // A cluster that has left needs nothing; in one that is not served another process runs this loop.
+  // A cluster that has left needs nothing; in one that is not served another process runs this
+  // loop.
   if (cluster == nullptr || !deps_.served.Have(*cluster)) {
     recorder_.ForgetCluster(request.cluster);
     health_.ForgetCluster(request.cluster);

@@ -13,7 +13,8 @@
 namespace kube {
 
 // Passes everything on to another transport, which Use replaces. Requests and streams that have
-// begun end with the one that they began with; what begins afterwards uses the new one. Thread-safe.
+// begun end with the one that they began with; what begins afterwards uses the new one.
+// Thread-safe.
 class ExchangeableTransport : public Transport {
  public:
   explicit ExchangeableTransport(std::shared_ptr<Transport> first) : now_(std::move(first)) {}
@@ -27,8 +28,7 @@ class ExchangeableTransport : public Transport {
                                     const base::StopToken& stop) override {
     return Now()->Send(request, stop);
   }
-  std::unique_ptr<HttpStream> Open(const HttpRequest& request,
-                                   StreamCallbacks callbacks) override {
+  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
     std::shared_ptr<Transport> now = Now();
     std::unique_ptr<HttpStream> stream = now->Open(request, std::move(callbacks));
     return std::make_unique<Stream>(std::move(now), std::move(stream));

@@ -32,8 +32,7 @@ class FencedTransport : public Transport {
     }
     return server_->Send(request, stop);
   }
-  std::unique_ptr<HttpStream> Open(const HttpRequest& request,
-                                   StreamCallbacks callbacks) override {
+  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
     return server_->Open(request, std::move(callbacks));
   }
   bool ReplaceToken(const std::string& token) override { return server_->ReplaceToken(token); }

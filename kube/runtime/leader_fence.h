@@ -32,10 +32,10 @@ class LeaderFence : public std::enable_shared_from_this<LeaderFence> {
   void Close();
   bool MayWrite() const;
 
-  // Returns a transport that refuses writes with kCancelled, as not processed, when the lease is not
-  // held any more. Reads and Events, which only tell, pass. What is on its way when the lease runs
-  // out is not called back; the server gets it in the time that the lease lasts beyond the renew
-  // deadline.
+  // Returns a transport that refuses writes with kCancelled, as not processed, when the lease is
+  // not held any more. Reads and Events, which only tell, pass. What is on its way when the lease
+  // runs out is not called back; the server gets it in the time that the lease lasts beyond the
+  // renew deadline.
   std::shared_ptr<Transport> Over(std::shared_ptr<Transport> server);
 
  private:

@@ -200,14 +200,15 @@ bool Manager::Impl::MayRelease() {
 absl::Status Manager::Impl::Start() {
   std::unique_ptr<LeaderElector> elector;
   if (options.leader_elect) {
-    ASSIGN_OR_RETURN(elector, LeaderElector::Create({.lease_namespace = options.lease_namespace,
-                                                     .lease_name = options.lease_name,
-                                                     .identity = options.identity,
-                                                     .lease_duration = options.lease_duration,
-                                                     .renew_deadline = options.renew_deadline,
-                                                     .retry_period = options.retry_period,
-                                                     .watch = options.release_lease},
-                                                    {*election_client, events, clock, registry, fence}));
+    ASSIGN_OR_RETURN(elector,
+                     LeaderElector::Create({.lease_namespace = options.lease_namespace,
+                                            .lease_name = options.lease_name,
+                                            .identity = options.identity,
+                                            .lease_duration = options.lease_duration,
+                                            .renew_deadline = options.renew_deadline,
+                                            .retry_period = options.retry_period,
+                                            .watch = options.release_lease},
+                                           {*election_client, events, clock, registry, fence}));
   }
   RETURN_IF_ERROR(StartServers());
   always.Start();

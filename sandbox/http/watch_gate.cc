@@ -66,8 +66,9 @@ std::vector<std::shared_ptr<HeldWatch>> WatchGate::Watches() const {
     }
   }
   // Without the lock: a watch asks its gate while it holds its own.
-  out.erase(std::remove_if(out.begin(), out.end(), [](const auto& watch) { return watch->ended(); }),
-            out.end());
+  out.erase(
+      std::remove_if(out.begin(), out.end(), [](const auto& watch) { return watch->ended(); }),
+      out.end());
   return out;
 }
 

@@ -74,19 +74,19 @@ struct Pulled {
         directory.Write("karmada.kubeconfig", *plane.fleet()->Kubeconfig("karmada"));
     const std::string member =
         directory.Write("member.kubeconfig", *plane.fleet()->Kubeconfig(kName));
-    std::vector<std::string> words = {KM_AGENT,
-                                      absl::StrCat("--karmada-kubeconfig=", host),
-                                      absl::StrCat("--kubeconfig=", member),
-                                      absl::StrCat("--cluster-name=", kName),
-                                      absl::StrCat("--cluster-api-endpoint=",
-                                                   plane.fleet()->member(kName)->url()),
-                                      "--cluster-region=north",
-                                      "--leader-elect=false",
-                                      "--metrics-bind-address=0",
-                                      "--health-probe-bind-address=0",
-                                      "--cluster-status-update-frequency=1s",
-                                      "--cluster-failure-threshold=1s",
-                                      "--cluster-success-threshold=1s"};
+    std::vector<std::string> words = {
+        KM_AGENT,
+        absl::StrCat("--karmada-kubeconfig=", host),
+        absl::StrCat("--kubeconfig=", member),
+        absl::StrCat("--cluster-name=", kName),
+        absl::StrCat("--cluster-api-endpoint=", plane.fleet()->member(kName)->url()),
+        "--cluster-region=north",
+        "--leader-elect=false",
+        "--metrics-bind-address=0",
+        "--health-probe-bind-address=0",
+        "--cluster-status-update-frequency=1s",
+        "--cluster-failure-threshold=1s",
+        "--cluster-success-threshold=1s"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -122,8 +122,7 @@ struct Pulled {
       const auto config = kube::ParseSelfContainedKubeconfig(*plane.fleet()->Kubeconfig(kName));
       const json::Value data = json::Value::Object(
           {{"token", absl::Base64Escape(token)}, {"ca.crt", absl::Base64Escape(config->ca_pem)}});
-      plane.Patch(kName, kSecret, secret.key(),
-                  json::Write(json::Value::Object({{"data", data}})));
+      plane.Patch(kName, kSecret, secret.key(), json::Write(json::Value::Object({{"data", data}})));
     }
   }
 
@@ -179,7 +178,8 @@ TEST_CASE("An agent registers its cluster and serves it as a push cluster is ser
   CHECK(cluster.spec()["syncMode"].AsString() == "Pull");
   CHECK(cluster.spec()["region"].AsString() == "north");
   CHECK(cluster.Get({"spec", "secretRef", "name"}).AsString() == kName);
-  CHECK(cluster.Get({"spec", "impersonatorSecretRef", "name"}).AsString() == "member2-impersonator");
+  CHECK(cluster.Get({"spec", "impersonatorSecretRef", "name"}).AsString() ==
+        "member2-impersonator");
   CHECK(cluster.spec()["id"].AsString() ==
         s.plane.Get(kName, kNamespace, {"", "kube-system"})->uid());
   const auto secret = s.plane.Get("host", kSecret, {"karmada-cluster", kName});
@@ -206,8 +206,7 @@ TEST_CASE("An agent registers its cluster and serves it as a push cluster is ser
   CHECK(s.Eventually([&] { return !s.plane.Exists(kName, kDeployment, {s.ns, "web"}); }));
   CHECK(s.Eventually([&] {
     return !s.plane.Exists(
-        "host", kWork,
-        {api::ExecutionNamespace(kName), api::WorkName("Deployment", "web", s.ns)});
+        "host", kWork, {api::ExecutionNamespace(kName), api::WorkName("Deployment", "web", s.ns)});
   }));
 }
 

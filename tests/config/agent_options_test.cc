@@ -45,13 +45,13 @@ std::string WarningsOf(std::vector<std::string> arguments) {
 }
 
 TEST_CASE("the command line of karmadactl register is understood, without a warning") {
-  const AgentOptions o = MustParse({
-      "--karmada-kubeconfig=/etc/kubeconfig/karmada-kubeconfig", "--cluster-name=m1",
-      "--cluster-api-endpoint=https://10.0.0.1:6443", "--cluster-provider=", "--cluster-region=",
-      "--cluster-zones=", "--controllers=*,certRotation", "--proxy-server-address=",
-      "--leader-elect-resource-namespace=karmada-system", "--cluster-namespace=karmada-cluster",
-      "--cluster-status-update-frequency=10s", "--metrics-bind-address=:8080",
-      "--health-probe-bind-address=0.0.0.0:10357", "--v=2"});
+  const AgentOptions o = MustParse(
+      {"--karmada-kubeconfig=/etc/kubeconfig/karmada-kubeconfig", "--cluster-name=m1",
+       "--cluster-api-endpoint=https://10.0.0.1:6443", "--cluster-provider=", "--cluster-region=",
+       "--cluster-zones=", "--controllers=*,certRotation",
+       "--proxy-server-address=", "--leader-elect-resource-namespace=karmada-system",
+       "--cluster-namespace=karmada-cluster", "--cluster-status-update-frequency=10s",
+       "--metrics-bind-address=:8080", "--health-probe-bind-address=0.0.0.0:10357", "--v=2"});
   CHECK(o.loops.warnings.empty());
   CHECK(o.agent.karmada_kubeconfig == "/etc/kubeconfig/karmada-kubeconfig");
   CHECK(o.agent.cluster_name == "m1");
@@ -66,24 +66,54 @@ TEST_CASE("the command line of karmadactl register is understood, without a warn
 TEST_CASE("every flag of upstream's agent is here") {
   std::set<std::string> here;
   for (const config::FlagSupport& flag : config::AgentFlags()) here.insert(flag.name);
-  for (const char* flag : {
-           "--controllers", "--leader-elect", "--leader-elect-resource-namespace",
-           "--leader-elect-lease-duration", "--leader-elect-renew-deadline",
-           "--leader-elect-retry-period", "--karmada-kubeconfig", "--karmada-context",
-           "--kubeconfig", "--cluster-name", "--cluster-namespace",
-           "--cluster-status-update-frequency", "--cluster-lease-duration",
-           "--cluster-lease-renew-interval-fraction", "--cluster-success-threshold",
-           "--cluster-failure-threshold", "--cluster-api-qps", "--cluster-api-burst",
-           "--kube-api-qps", "--kube-api-burst", "--cluster-cache-sync-timeout",
-           "--cluster-api-endpoint", "--proxy-server-address", "--resync-period",
-           "--concurrent-cluster-syncs", "--concurrent-work-syncs", "--report-secrets",
-           "--metrics-bind-address", "--health-probe-bind-address", "--cluster-provider",
-           "--cluster-region", "--cluster-zones", "--enable-cluster-resource-modeling",
-           "--cert-rotation-checking-interval", "--cert-rotation-remaining-time-threshold",
-           "--karmada-kubeconfig-namespace", "--rate-limiter-base-delay",
-           "--rate-limiter-max-delay", "--rate-limiter-qps", "--rate-limiter-bucket-size",
-           "--feature-gates", "--enable-pprof", "--profiling-bind-address", "--logging-format",
-           "--log-flush-frequency", "--vmodule", "--logtostderr", "--stderrthreshold"}) {
+  for (const char* flag : {"--controllers",
+                           "--leader-elect",
+                           "--leader-elect-resource-namespace",
+                           "--leader-elect-lease-duration",
+                           "--leader-elect-renew-deadline",
+                           "--leader-elect-retry-period",
+                           "--karmada-kubeconfig",
+                           "--karmada-context",
+                           "--kubeconfig",
+                           "--cluster-name",
+                           "--cluster-namespace",
+                           "--cluster-status-update-frequency",
+                           "--cluster-lease-duration",
+                           "--cluster-lease-renew-interval-fraction",
+                           "--cluster-success-threshold",
+                           "--cluster-failure-threshold",
+                           "--cluster-api-qps",
+                           "--cluster-api-burst",
+                           "--kube-api-qps",
+                           "--kube-api-burst",
+                           "--cluster-cache-sync-timeout",
+                           "--cluster-api-endpoint",
+                           "--proxy-server-address",
+                           "--resync-period",
+                           "--concurrent-cluster-syncs",
+                           "--concurrent-work-syncs",
+                           "--report-secrets",
+                           "--metrics-bind-address",
+                           "--health-probe-bind-address",
+                           "--cluster-provider",
+                           "--cluster-region",
+                           "--cluster-zones",
+                           "--enable-cluster-resource-modeling",
+                           "--cert-rotation-checking-interval",
+                           "--cert-rotation-remaining-time-threshold",
+                           "--karmada-kubeconfig-namespace",
+                           "--rate-limiter-base-delay",
+                           "--rate-limiter-max-delay",
+                           "--rate-limiter-qps",
+                           "--rate-limiter-bucket-size",
+                           "--feature-gates",
+                           "--enable-pprof",
+                           "--profiling-bind-address",
+                           "--logging-format",
+                           "--log-flush-frequency",
+                           "--vmodule",
+                           "--logtostderr",
+                           "--stderrthreshold"}) {
     INFO(flag);
     CHECK(here.contains(flag));
   }

@@ -66,10 +66,10 @@ class Runner {
   absl::Status Start(int slot) {
     if (++starts_ > kMostStarts) return absl::AbortedError("processes end again and again");
     const std::string address = watch_->Enter(slot);
-    ASSIGN_OR_RETURN(const pid_t process,
-                     stage_->StartProcess({.flags = {kElection},
-                                           .address = address,
-                                           .log = absl::StrCat(address, ".log")}));
+    ASSIGN_OR_RETURN(
+        const pid_t process,
+        stage_->StartProcess(
+            {.flags = {kElection}, .address = address, .log = absl::StrCat(address, ".log")}));
     processes_[slot] = process;
     watch_->SetProcess(slot, process);
     return absl::OkStatus();

@@ -1,7 +1,9 @@
 // Runs with several processes that contend for the leader's lease, and what is done to them:
 //
-//   election K refused WHO D N    K processes; at the Nth write WHO ("leader", "stand-bys", "all") is
-//                                 cut off from the control plane for D seconds: connections are closed
+//   election K refused WHO D N    K processes; at the Nth write WHO ("leader", "stand-bys", "all")
+//   is
+//                                 cut off from the control plane for D seconds: connections are
+//                                 closed
 //   election K silent WHO D N     ... nothing is answered; in the end everything is delivered
 //   election K lost WHO D N       ... nothing is answered, and nothing of it ever arrives
 //   election K stopped WHO D N    ... they are stopped (SIGSTOP), and go on after D seconds

@@ -16,9 +16,9 @@ using Who = ElectionPlan::Who;
 
 const std::map<std::string, Fault>& Faults() {
   static const auto& kFaults = *new std::map<std::string, Fault>{
-      {"refused", Fault::kRefused}, {"silent", Fault::kSilent}, {"lost", Fault::kLost},
-      {"stopped", Fault::kStopped}, {"killed", Fault::kKilled}, {"held", Fault::kHeld},
-      {"overtaken", Fault::kOvertaken}, {"lease", Fault::kLease}, {"clocks", Fault::kClocks}};
+      {"refused", Fault::kRefused},     {"silent", Fault::kSilent}, {"lost", Fault::kLost},
+      {"stopped", Fault::kStopped},     {"killed", Fault::kKilled}, {"held", Fault::kHeld},
+      {"overtaken", Fault::kOvertaken}, {"lease", Fault::kLease},   {"clocks", Fault::kClocks}};
   return kFaults;
 }
 

@@ -10,15 +10,25 @@
 namespace prove {
 
 struct ElectionPlan {
-  enum class Fault { kRefused, kSilent, kLost, kStopped, kKilled, kHeld, kOvertaken, kLease, kClocks };
+  enum class Fault {
+    kRefused,
+    kSilent,
+    kLost,
+    kStopped,
+    kKilled,
+    kHeld,
+    kOvertaken,
+    kLease,
+    kClocks
+  };
   enum class Who { kLeader, kStandBys, kAll };
   Fault fault = Fault::kRefused;
   Who who = Who::kLeader;
   int contenders = 2;
   int write = 0;
   absl::Duration duration = absl::ZeroDuration();
-  std::string edit;                            // kLease.
-  absl::Duration leader_clock, other_clocks;   // kClocks.
+  std::string edit;                           // kLease.
+  absl::Duration leader_clock, other_clocks;  // kClocks.
 };
 // kInvalidArgument for what is not such a name.
 absl::StatusOr<ElectionPlan> ReadElectionPlan(const std::string& name);

@@ -64,11 +64,7 @@ bool IsSilence(Fault fault) { return fault == Fault::kSilent || fault == Fault::
 
 ElectionWatch::ElectionWatch(ElectionPlan plan, std::string logs, sandbox::Fleet& fleet,
                              TimeDriver& time)
-    : plan_(std::move(plan)),
-      logs_(std::move(logs)),
-      fleet_(fleet),
-      time_(time),
-      record_(Plan()) {}
+    : plan_(std::move(plan)), logs_(std::move(logs)), fleet_(fleet), time_(time), record_(Plan()) {}
 
 ElectionWatch::~ElectionWatch() {
   stop_.request_stop();
@@ -136,9 +132,8 @@ std::string ElectionWatch::NameOf(const std::string& identity) const {
 bool ElectionWatch::Judge(const Facts& request, const Contender& sender) {
   if (!Counts(request)) return false;
   const absl::Duration now = time_.Now();
-  const std::string what = absl::StrCat(
-      NameOf(sender.identity), " sends ", RequestClass(request), " ", request.info.key.ns, "/",
-      request.info.key.name);
+  const std::string what = absl::StrCat(NameOf(sender.identity), " sends ", RequestClass(request),
+                                        " ", request.info.key.ns, "/", request.info.key.name);
   const bool holds = !sender.identity.empty() && holder_ == sender.identity;
   const bool may_not_know = now - edited_ <= kRetryPeriod + kMoment;
   if (!holds && !may_not_know) {
@@ -290,8 +285,8 @@ void ElectionWatch::NoteLease(const std::string& holder) {
   const absl::Duration most =
       kLongestWithoutLeader + (IsSilence(plan_.fault) ? kLongestCall : absl::ZeroDuration());
   if (renewed_ > -absl::InfiniteDuration() && now - since > most) {
-    broken_.push_back(absl::StrCat("no leader for ", Seconds(now - since), ", then ",
-                                   NameOf(holder)));
+    broken_.push_back(
+        absl::StrCat("no leader for ", Seconds(now - since), ", then ", NameOf(holder)));
   }
   holder_ = holder;
   renewed_ = now;
@@ -305,7 +300,8 @@ void ElectionWatch::End() {
     absl::MutexLock lock(&mu_);
     if (!begun_ || over_) return;
     over_ = true;
-    const bool all_stand_bys = plan_.who != Who::kLeader && (!cut_off_.empty() || !stopped_.empty());
+    const bool all_stand_bys =
+        plan_.who != Who::kLeader && (!cut_off_.empty() || !stopped_.empty());
     if (all_stand_bys) reachable_ = time_.Now();
     for (const int slot : stopped_) time_.Continue(Present(slot)->process);
     for (const int slot : cut_off_) gates.push_back(Present(slot)->gate);

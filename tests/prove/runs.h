@@ -23,7 +23,8 @@
 //                                 by one, a second apart
 //   order KIND KIND STEP          ... of both kinds, of the first one first
 //
-// Numbers of writes and steps count from 1. election.h has the names of runs with several processes.
+// Numbers of writes and steps count from 1. election.h has the names of runs with several
+// processes.
 #ifndef TESTS_PROVE_RUNS_H_
 #define TESTS_PROVE_RUNS_H_
 
@@ -58,12 +59,12 @@ struct Record {
   std::vector<std::string> writes_at_restart;
   std::set<std::string> warnings;  // "Kind name reason" of Warning events.
   std::vector<std::string> unmet;  // Of what the workload promises of its end.
-  int restarts = 0;                      // Of a daemon that has ended by itself.
+  int restarts = 0;                // Of a daemon that has ended by itself.
   int threads = 0;                 // Of the daemon, at the end.
   int64_t rss_kb = 0;
   std::vector<std::string> broken;  // What the run itself has found to be wrong.
-  bool perturbed = false;  // Whether the moment of the perturbation has come.
-  std::string failure;     // Why the run could not go on; or empty.
+  bool perturbed = false;           // Whether the moment of the perturbation has come.
+  std::string failure;              // Why the run could not go on; or empty.
   int64_t jumps = 0;
   double simulated_seconds = 0, real_seconds = 0;
   json::Value ToJson() const;

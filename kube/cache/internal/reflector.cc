@@ -177,8 +177,7 @@ void Reflector::RunAfter(absl::Duration delay, Step step) {
 }
 
 void Reflector::StartWatch(bool lasting) {
-  WatchOptions options{.label_selector = options_.label_selector,
-                       .field_selector = AskedFields()};
+  WatchOptions options{.label_selector = options_.label_selector, .field_selector = AskedFields()};
   if (!options_.keep_text) options.fields = options_.fields;
   if (!lasting) {
     options.server_timeout = kShortWatch;

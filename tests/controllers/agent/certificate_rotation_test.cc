@@ -1,7 +1,7 @@
 #include "controllers/agent/certificate_rotation.h"
 
-#include <catch2/catch.hpp>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,8 +32,7 @@ struct Fixture {
   tests::FakeClock clock;
   kube::Client control_plane{plane, {.name = "plane"}, clock, nullptr};
   kube::Client member{server, {.name = "m1"}, clock, nullptr};
-  std::unique_ptr<tls::CertificateAuthority> authority =
-      *tls::CertificateAuthority::Create("test");
+  std::unique_ptr<tls::CertificateAuthority> authority = *tls::CertificateAuthority::Create("test");
   const tls::KeyPair old = Issue();
   std::optional<tls::KeyPair> used;
   absl::Status trial;
@@ -65,22 +64,21 @@ users:
   }
   kube::ConnectionConfig InSecret() {
     std::string text;
-    REQUIRE(absl::Base64Unescape(server->Find(api::Secrets(), kSecret)
-                                     .Get({"data", "karmada-kubeconfig"})
-                                     .AsString(),
-                                 &text));
+    REQUIRE(absl::Base64Unescape(
+        server->Find(api::Secrets(), kSecret).Get({"data", "karmada-kubeconfig"}).AsString(),
+        &text));
     const auto config = kube::ParseKubeconfig(text, "", "");
     INFO(text);
     REQUIRE(config.ok());
     return *config;
   }
   CertificateRotation Rotation() {
-    return CertificateRotation({}, {control_plane, member, clock,
-                                    [this](const tls::KeyPair&) { return trial; },
-                                    [this](const std::string& before, const tls::KeyPair& renewed) {
-                                      CHECK(before == old.cert_pem);
-                                      used = renewed;
-                                    }});
+    return CertificateRotation(
+        {}, {control_plane, member, clock, [this](const tls::KeyPair&) { return trial; },
+             [this](const std::string& before, const tls::KeyPair& renewed) {
+               CHECK(before == old.cert_pem);
+               used = renewed;
+             }});
   }
   std::vector<kube::Object> Asked() { return plane->All(api::CertificateSigningRequests()); }
   // Looks on a thread of its own, while `answer` changes the request's status.

@@ -12,8 +12,8 @@ namespace {
 struct Fixture : tests::ManagerFixture {
   Fixture() {
     Make();
-    manager->Add(std::make_unique<ClusterLease>(ClusterLeaseOptions{.cluster = "m1"}, *manager,
-                                                client));
+    manager->Add(
+        std::make_unique<ClusterLease>(ClusterLeaseOptions{.cluster = "m1"}, *manager, client));
   }
   void PutCluster(const char* ready) {
     kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", "m1"});

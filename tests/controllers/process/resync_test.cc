@@ -50,7 +50,8 @@ struct Fixture : tests::ManagerFixture {
         .Named("counting")
         .Watches(kPods, std::move(enqueue))
         .Build(std::make_unique<Counting>(passes));
-    manager->Add(std::make_unique<controllers::Resync>(absl::Minutes(10), clock, informers, members));
+    manager->Add(
+        std::make_unique<controllers::Resync>(absl::Minutes(10), clock, informers, members));
     Start();
   }
   // Lets time pass; returns whether there have been exactly so many passes at a moment.

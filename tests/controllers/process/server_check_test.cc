@@ -67,7 +67,8 @@ struct Fixture {
       ++waits;
       return on_wait;
     };
-    return CheckServer(client, {.host = "10.0.0.1:6443", .patience = patience, .on_wait = note_wait}, clock, {});
+    return CheckServer(
+        client, {.host = "10.0.0.1:6443", .patience = patience, .on_wait = note_wait}, clock, {});
   }
 
   int waits = 0;
