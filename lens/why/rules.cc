@@ -20,8 +20,11 @@ namespace {
 
 std::unique_ptr<interpreter::Backend> Scripts(absl::string_view layer,
                                               std::shared_ptr<const CustomizationSet> set) {
-  auto backend =
-      std::make_unique<LuaBackend>(interpreter::customized::LuaBackendOptions{.layer = layer});
+  interpreter::customized::LuaBackendOptions options;
+  options.layer = layer;
+  // A question is asked once or a few times, and its answer must not depend on those before it.
+  options.has_probation = false;
+  auto backend = std::make_unique<LuaBackend>(options);
   backend->Replace(std::move(set));
   return backend;
 }

@@ -30,6 +30,20 @@ TEST_CASE("Rules: additional targets count when the daemon combines customizatio
   CHECK(combined.RuleFor({"other.io", "v1", "Widget"}, Operation::kInterpretHealth).layer.empty());
 }
 
+TEST_CASE("Rules: a script that runs out of its budget is run for each question all the same") {
+  kube::Object hungry = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", "hungry"});
+  hungry.Set({"spec"}, json::Parse(R"({
+      "target": {"apiVersion": "example.io/v1", "kind": "Gadget"},
+      "customizations": {"healthInterpretation": {"luaScript":
+          "function InterpretHealth() return string.rep(\"x\", 100000000) == \"\" end"}}})")
+                           .value());
+  const Rules rules({kube::Share(hungry)});
+  const kube::Object gadget = kube::Object::Make({"example.io", "v1", "Gadget"}, {"shop", "one"});
+  for (int i = 0; i < 5; ++i) {
+    CHECK(absl::IsResourceExhausted(rules.WithoutWebhooks().InterpretHealth(gadget).status()));
+  }
+}
+
 TEST_CASE("A failure is over when its success is as late, in whatever order a server lists them") {
   kube::Object app = kube::Object::Make({"apps", "v1", "Deployment"}, {"shop", "web"});
   app.Set({"metadata", "uid"}, "u");
