@@ -7,7 +7,8 @@ import time
 import unittest
 
 from cases import test_permissions, test_samples, test_scenarios
-from rig import behaviour, paths, rights, suite, versions
+from compat import test_scenarios_alone
+from rig import behaviour, impersonation, paths, rights, suite, versions
 from rig.audit import Audit
 from rig.daemon import Daemon
 from rig.plane import HOST
@@ -38,6 +39,7 @@ class OnVersions:
     combination = ""
     reported = {}
     left_out = {}
+    maxDiff = None  # What differs is found at the end of long runs.
 
     @classmethod
     def setUpClass(cls):
@@ -118,6 +120,9 @@ class WithScenarios(WithBehaviour):
 
     def test_4_the_scenarios_leave_what_upstream_left(self):
         self.pass_all(test_scenarios.ScenarioTest)
+
+    def test_4_the_scenarios_that_change_clusters_leave_what_upstream_left(self):
+        self.pass_all(test_scenarios_alone.AloneTest)
 
 
 class WithAnOlderMember:
@@ -201,3 +206,13 @@ class NewestTest(WithAnOlderMember, WithScenarios, unittest.TestCase):
 
     combination = "newest"
     reported = {"karmada": "v1.18.", HOST: "v1.37.", "member1": "v1.31.", "member2": "v1.37."}
+
+    def test_2_karmada_search_lets_the_same_users_act_as_others_as_the_api_server(self):
+        suite.require_binary(paths.SEARCH)
+        both = impersonation.Impersonation(self.plane)
+        self.addCleanup(both.close)
+        for number, row in enumerate(impersonation.ROWS):
+            with self.subTest(row.about):
+                (code, message), ours = both.answers(number)
+                self.assertEqual(code == 200, row.is_allowed, message)
+                self.assertEqual(ours, (code, message))
