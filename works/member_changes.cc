@@ -71,6 +71,7 @@ void MemberChanges::Keep(const std::string& cluster, const kube::ObjectPtr& writ
   Written& known = written_[object];
   known.version = std::move(version);
   known.content = content;
+  known.drifted = false;
   const auto attempt = under_way_.find(object);
   if (attempt != under_way_.end()) attempt->second.written = written;
 }
@@ -134,10 +135,10 @@ void MemberChanges::Follow(const std::string& cluster,
   });
 }
 
-bool MemberChanges::TakeDrift(const Object& object) {
+bool MemberChanges::HasDrifted(const Object& object) const {
   absl::MutexLock lock(&mu_);
   const auto known = written_.find(object);
-  return known != written_.end() && std::exchange(known->second.drifted, false);
+  return known != written_.end() && known->second.drifted;
 }
 
 void MemberChanges::See(const std::string& cluster, const kube::ObjectPtr& before,

@@ -67,8 +67,8 @@ class MemberChanges {
   void QueueWorksInto(kube::WorkQueue& queue);
   // Has events of the informer judged from now on. No effect before QueueWorksInto.
   void Follow(const std::string& cluster, const std::shared_ptr<kube::Informer>& informer);
-  // Returns whether the object has drifted since the last call, or since it was recorded first.
-  bool TakeDrift(const Object& object);
+  // Returns whether the object has drifted since it was recorded last.
+  bool HasDrifted(const Object& object) const;
 
   // An attempt to bring an object in line with its manifest, from before the object is read until
   // its write is recorded. Events that arrive meanwhile may be our own write, or come before there

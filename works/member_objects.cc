@@ -369,9 +369,9 @@ absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Objec
   return NamedIfDenied(cluster, deleted);
 }
 
-kube::ObjectPtr MemberObjects::TakeDrifted(const std::string& cluster, const kube::Object& manifest,
+kube::ObjectPtr MemberObjects::FindDrifted(const std::string& cluster, const kube::Object& manifest,
                                            const base::StopToken& stop) {
-  if (!changes_.TakeDrift({cluster, manifest.gvk(), manifest.key()})) return nullptr;
+  if (!changes_.HasDrifted({cluster, manifest.gvk(), manifest.key()})) return nullptr;
   const auto informer = InformerFor(cluster, manifest.gvk(), stop);
   return informer.ok() ? (*informer)->store().Find(manifest.key()) : nullptr;
 }

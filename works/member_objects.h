@@ -102,8 +102,8 @@ class MemberObjects {
     return changes_.NeedsUpdate(cluster, manifest, observed);
   }
   // With Repairs::kByWork: returns the manifest's object, as the cache has it, if others have
-  // changed it since the last call; else nullptr.
-  kube::ObjectPtr TakeDrifted(const std::string& cluster, const kube::Object& manifest,
+  // changed it since our last write to it; else nullptr.
+  kube::ObjectPtr FindDrifted(const std::string& cluster, const kube::Object& manifest,
                               const base::StopToken& stop);
   // Forgets a cluster that left, or one object that does not exist in its cluster any more.
   void Forget(const std::string& cluster);

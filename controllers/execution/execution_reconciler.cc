@@ -194,7 +194,7 @@ absl::StatusOr<works::ApplyResult> ExecutionReconciler::Put(const Target& target
   if (objects_.repairs() == works::Repairs::kByObject) {
     return objects_.Apply(target.cluster, manifest, stop);
   }
-  const kube::ObjectPtr drifted = objects_.TakeDrifted(target.cluster, manifest, stop);
+  const kube::ObjectPtr drifted = objects_.FindDrifted(target.cluster, manifest, stop);
   const json::Value owners =
       drifted == nullptr ? json::Value() : drifts_.OwnersBefore(target.cluster, *drifted, stop);
   const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);

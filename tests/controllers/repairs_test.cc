@@ -166,11 +166,18 @@ TEST_CASE_METHOD(Execution, "the reason of an older release stays until somethin
 }
 
 TEST_CASE_METHOD(Execution, "drift that comes again and again is reported") {
+  const bool meets_conflicts = GENERATE(false, true);  // They are tried again, and count once.
   Sync({api::ResourceBindings(), api::ClusterResourceBindings()});
   Apply(Template());
   for (int i = 0; i < works::kDriftsToReport; ++i) {
     ChangeThere({"data", "k"}, absl::StrCat("theirs", i));
-    REQUIRE(ReconcileQueued().ok());
+    if (meets_conflicts) {
+      m1.FailNext("PATCH", 409, "Conflict");
+      CHECK(absl::IsAborted(ReconcileQueued()));
+      REQUIRE(Reconcile().ok());
+    } else {
+      REQUIRE(ReconcileQueued().ok());
+    }
   }
   const auto reports = [&] {
     int n = 0;

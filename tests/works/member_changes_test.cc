@@ -134,15 +134,18 @@ TEST_CASE_METHOD(ByWork, "objects of another cluster's Work are left alone") {
   CHECK(Queued() == "");
 }
 
-TEST_CASE_METHOD(ByWork, "what had drifted is told once") {
+TEST_CASE_METHOD(ByWork, "what has drifted is told until it has been put back") {
   Apply("a");
-  CHECK(objects.TakeDrifted("m1", Manifest("a"), {}) == nullptr);
+  CHECK(objects.FindDrifted("m1", Manifest("a"), {}) == nullptr);
   Change("a", {"spec", "replicas"}, 7);
   CHECK(Queued() == "a ");
-  const kube::ObjectPtr drifted = objects.TakeDrifted("m1", Manifest("a"), {});
+  m1.FailNext("PATCH", 409, "Conflict");
+  CHECK(absl::IsAborted(objects.Apply("m1", Manifest("a"), {}).status()));
+  const kube::ObjectPtr drifted = objects.FindDrifted("m1", Manifest("a"), {});
   REQUIRE(drifted != nullptr);
   CHECK(drifted->spec()["replicas"].AsInt() == 7);
-  CHECK(objects.TakeDrifted("m1", Manifest("a"), {}) == nullptr);
+  REQUIRE(objects.Apply("m1", Manifest("a"), {}).value() == ApplyResult::kUpdated);
+  CHECK(objects.FindDrifted("m1", Manifest("a"), {}) == nullptr);
 }
 
 TEST_CASE_METHOD(ByWork, "an informer of a member that is connected again is followed, too") {
@@ -164,7 +167,7 @@ TEST_CASE_METHOD(ByObject, "no Work is queued where the work-status loop repairs
   m1.Erase(kDeployments, {"ns", "a"});
   REQUIRE(Eventually([&] { return replicas() == 0; }));
   CHECK(queue.size() == 0);
-  CHECK(objects.TakeDrifted("m1", Manifest("a"), {}) == nullptr);
+  CHECK(objects.FindDrifted("m1", Manifest("a"), {}) == nullptr);
 }
 
 // The events of an informer, one by one.
@@ -209,7 +212,7 @@ TEST_CASE_METHOD(Attempts, "what others change during our write is noticed at it
     if (change != 2) return;
   }
   CHECK(queue.size() == 1);
-  CHECK(changes.TakeDrift(object));
+  CHECK(changes.HasDrifted(object));
 }
 
 TEST_CASE_METHOD(Attempts, "an attempt without a write is the queue's to repeat") {
