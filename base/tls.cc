@@ -11,8 +11,12 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/internal/openssl.h"
 #include "base/internal/system_roots.h"
 #include "base/status.h"
@@ -78,7 +82,50 @@ absl::Status AcceptClientCertificates(SSL_CTX* ctx, absl::string_view ca_pem) {
   return absl::OkStatus();
 }
 
+// A group for exchanging keys: its number in TLS, and its names in Go and in OpenSSL.
+struct Group {
+  int number;
+  const char* name;
+  const char* in_openssl;
+};
+constexpr Group kGroups[] = {
+    {23, "CurveP256", "P-256"},
+    {24, "CurveP384", "P-384"},
+    {25, "CurveP521", "P-521"},
+    {29, "X25519", "X25519"},
+    {4587, "SecP256r1MLKEM768", "SecP256r1MLKEM768"},
+    {4588, "X25519MLKEM768", "X25519MLKEM768"},
+    {4589, "SecP384r1MLKEM1024", "SecP384r1MLKEM1024"},
+};
+
+// Returns OpenSSL's name of the group.
+absl::StatusOr<const char*> GroupOf(int number) {
+  const auto* const group = std::find_if(std::begin(kGroups), std::end(kGroups),
+                                         [&](const Group& g) { return g.number == number; });
+  if (group == std::end(kGroups)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no group for exchanging keys of number ", number));
+  }
+  const std::unique_ptr<SSL_CTX, internal::Freer<SSL_CTX_free>> trial(
+      SSL_CTX_new(TLS_server_method()));
+  if (SSL_CTX_set1_groups_list(trial.get(), group->in_openssl) == 1) return group->in_openssl;
+  ERR_clear_error();
+  return absl::InvalidArgumentError(absl::StrCat("the group ", number, " (", group->name,
+                                                 ") is not in ", OpenSSL_version(OPENSSL_VERSION)));
+}
+
 }  // namespace
+
+absl::StatusOr<std::string> KeyExchangeGroups(const std::vector<int>& numbers) {
+  std::vector<const char*> names;
+  for (auto number = numbers.begin(); number != numbers.end(); ++number) {
+    if (std::find(numbers.begin(), number, *number) != number) {
+      return absl::InvalidArgumentError(absl::StrCat("the group ", *number, " is there twice"));
+    }
+    ASSIGN_OR_RETURN(names.emplace_back(), GroupOf(*number));
+  }
+  return absl::StrJoin(names, ":");
+}
 
 absl::StatusOr<std::shared_ptr<const ClientCredentials>> ClientCredentials::Create(
     const Options& options) {
@@ -119,6 +166,9 @@ absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options) {
   constexpr unsigned char kSessionContext[] = "base";
   SSL_CTX_set_session_id_context(ctx, kSessionContext, sizeof(kSessionContext) - 1);
   if (options.only_tls13) SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
+  if (!options.groups.empty() && SSL_CTX_set1_groups_list(ctx, options.groups.c_str()) != 1) {
+    return internal::LastError("groups for exchanging keys");
+  }
   if (!options.client_ca_pem.empty()) {
     RETURN_IF_ERROR(AcceptClientCertificates(ctx, options.client_ca_pem));
   }

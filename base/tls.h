@@ -74,6 +74,11 @@ class ClientCredentials {
 // the name.
 absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host);
 
+// Returns OpenSSL's list of these groups for exchanging keys, which are given by their numbers in
+// TLS (Go's CurveID): "P-256:X25519". kInvalidArgument names a number that stands for no group
+// known here, that is there twice, or whose group this OpenSSL does not have.
+absl::StatusOr<std::string> KeyExchangeGroups(const std::vector<int>& numbers);
+
 // Configures `ctx` for a server: certificate, key and optionally a CA; client certificates are not
 // required, but checked against the CA.
 struct ServerOptions {
@@ -84,6 +89,9 @@ struct ServerOptions {
   // available as PeerCertificates for a ClientAuthority to verify. PeerOf() returns none of them.
   bool any_client_certificate = false;
   bool only_tls13 = false;  // Refuses TLS 1.2.
+  // The groups that may be used for exchanging keys, as KeyExchangeGroups returns them; empty:
+  // those that OpenSSL allows.
+  std::string groups;
 };
 absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options);
 // Returns the verified identity of the peer of an established connection.

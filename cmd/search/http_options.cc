@@ -126,7 +126,8 @@ absl::StatusOr<base::HttpServerOptions> HttpOptions(
   http.address = ListenAddressOf(s);
   // Certificates of clients are verified for each request, by authorities that can change while a
   // connection lives.
-  http.tls = tls::ServerOptions{.any_client_certificate = true, .only_tls13 = s.only_tls13};
+  http.tls = tls::ServerOptions{
+      .any_client_certificate = true, .only_tls13 = s.only_tls13, .groups = s.tls_groups};
   if (s.tls_cert_file.empty()) {
     ASSIGN_OR_RETURN(http.tls->server, SelfSigned());
   } else {

@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "cmd/search/kubernetes_gates.h"
 #include "cmd/search/other_flags.h"
+#include "cmd/search/tls_flags.h"
 #include "config/command_line.h"
 #include "config/flag_types.h"
 #include "config/release.h"
@@ -76,19 +77,7 @@ void AddServingFlags(CLI::App& app, ServingOptions& s) {
       ->type_name("FILE");
   AddValue(app, "--tls-private-key-file", s.tls_private_key_file, "private key of --tls-cert-file")
       ->type_name("FILE");
-  app.add_option_function<std::string>(
-         "--tls-min-version",
-         [&s](const std::string& text) {
-           if (text != "VersionTLS12" && text != "VersionTLS13" && !text.empty()) {
-             throw CLI::ValidationError(
-                 "--tls-min-version",
-                 absl::StrCat("\"", text, "\" is neither VersionTLS12 nor VersionTLS13"));
-           }
-           s.only_tls13 = text == "VersionTLS13";
-         },
-         "VersionTLS12 or VersionTLS13")
-      ->type_name("VERSION")
-      ->default_str("VersionTLS12");
+  AddTlsFlags(app, s);
   AddDuration(
       app, "--request-timeout", s.request_timeout,
       "how long a request may take that is not a watch, session, log or list that is passed on");

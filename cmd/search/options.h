@@ -22,6 +22,7 @@ struct ServingOptions {
   // Set together; a self-signed certificate is made without them.
   std::string tls_cert_file, tls_private_key_file;
   bool only_tls13 = false;
+  std::string tls_groups;  // As tls::KeyExchangeGroups returns them; empty: those of OpenSSL.
   absl::Duration request_timeout = absl::Seconds(60);
   int min_request_timeout_seconds = 1800;  // Watches get this to twice as much.
   int max_in_flight = 400;

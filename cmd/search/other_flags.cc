@@ -137,8 +137,6 @@ constexpr Flag kFlags[] = {
     {"--strict-transport-security-directives", kText, kRefusal, "the header is not sent", ""},
     {"--tls-cipher-suites", kText, kRefusal,
      "the suites cannot be chosen; with --tls-min-version=VersionTLS13 all are strong", ""},
-    {"--tls-curve-preferences", kText, kRefusal,
-     "the groups for exchanging keys cannot be chosen: they are those that OpenSSL allows", ""},
     {"--tls-sni-cert-key", kText, kRefusal, "there is one certificate (--tls-cert-file)", ""},
     {"--watch-cache", kSwitch, kWarning, kCaches, "true"},
     {"--watch-cache-sizes", kText, kWarning, kCaches, ""},

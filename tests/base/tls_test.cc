@@ -72,6 +72,7 @@ class Handshake {
   tls::PeerIdentity Peer() const { return tls::PeerOf(server_.get()); }
   int64_t verify_result() const { return SSL_get_verify_result(client_.get()); }
   void LimitClientTo(int version) { SSL_set_max_proto_version(client_.get(), version); }
+  void LimitClientTo(const char* groups) { REQUIRE(SSL_set1_groups_list(client_.get(), groups)); }
 
  private:
   static bool Broken(SSL* ssl, int result) {
@@ -159,6 +160,40 @@ TEST_CASE("nothing older than TLS 1.2 is spoken") {
   Handshake next({server, ""}, client, "a");
   next.LimitClientTo(TLS1_2_VERSION);
   CHECK(next.Succeeds());
+}
+
+TEST_CASE("a server may allow some groups for exchanging keys alone") {
+  const int version = GENERATE(TLS1_2_VERSION, TLS1_3_VERSION);
+  const auto authority = NewAuthority();
+  tls::ServerOptions options{.server = Issue(*authority, {.dns_names = {"a"}})};
+  const auto succeeds = [&](const char* groups) {
+    Handshake h(options, {.ca_pem = authority->cert_pem()}, "a");
+    h.LimitClientTo(version);
+    h.LimitClientTo(groups);
+    return h.Succeeds();
+  };
+  // With TLS 1.2 a client has to know the curve of the server's certificate as well: P-256.
+  CHECK(succeeds("P-256"));
+  options.groups = tls::KeyExchangeGroups({24, 29}).value();
+  CHECK_FALSE(succeeds("P-256"));
+  CHECK_FALSE(succeeds("P-256:P-521"));
+  CHECK(succeeds("P-256:P-384"));
+  CHECK(succeeds("P-256:X25519"));
+}
+
+TEST_CASE("a group for exchanging keys that cannot be used is refused by its number") {
+  CHECK(tls::KeyExchangeGroups({}).value().empty());
+  CHECK(tls::KeyExchangeGroups({23, 24, 25, 29}).value() == "P-256:P-384:P-521:X25519");
+  const auto message_of = [](const std::vector<int>& numbers) {
+    return std::string(tls::KeyExchangeGroups(numbers).status().message());
+  };
+  CHECK(message_of({29, 1}) == "there is no group for exchanging keys of number 1");
+  CHECK(message_of({23, 29, 23}) == "the group 23 is there twice");
+  // Whether there is this one depends on OpenSSL.
+  const auto hybrid = tls::KeyExchangeGroups({29, 4588});
+  CHECK((hybrid.ok() ? *hybrid == "X25519:X25519MLKEM768"
+                     : absl::StartsWith(message_of({29, 4588}),
+                                        "the group 4588 (X25519MLKEM768) is not in OpenSSL ")));
 }
 
 TEST_CASE("unusable material is refused, saying which and why") {

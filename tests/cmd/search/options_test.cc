@@ -21,13 +21,14 @@ TEST_CASE("the arguments of upstream's chart are accepted") {
        "--etcd-certfile=/etc/etcd/pki/karmada.crt", "--etcd-keyfile=/etc/etcd/pki/karmada.key",
        "--tls-cert-file=/etc/kubernetes/pki/karmada.crt",
        "--tls-private-key-file=/etc/kubernetes/pki/karmada.key", "--audit-log-path=-",
-       "--audit-log-maxage=0", "--audit-log-maxbackup=0", "--tls-min-version=VersionTLS13", "--v=2",
-       "--bind-address=10.0.0.7"});
+       "--audit-log-maxage=0", "--audit-log-maxbackup=0", "--tls-min-version=VersionTLS13",
+       "--tls-curve-preferences=29,23", "--v=2", "--bind-address=10.0.0.7"});
   CAPTURE(parsed.output);
   REQUIRE_FALSE(parsed.exit_code.has_value());
   const SearchOptions& o = parsed.options;
   CHECK(o.kubeconfig == "/etc/kubeconfig");
   CHECK(o.serving.only_tls13);
+  CHECK(o.serving.tls_groups == "X25519:P-256");
   CHECK(ListenAddressOf(o.serving) == "10.0.0.7:443");
   CHECK(o.storage.etcd_servers == std::vector<std::string>{"https://etcd:2379"});
   CHECK(o.logging.verbosity == 2);
@@ -90,7 +91,8 @@ TEST_CASE("flags on which somebody may rely are refused with the reason") {
            {"--cors-allowed-origins=.*", "browsers get no answers from other origins"},
            {"--tls-cipher-suites=TLS_AES_128_GCM_SHA256", "the suites cannot be chosen"},
            {"--storage-media-type=application/vnd.kubernetes.protobuf", "application/json"},
-           {"--tls-curve-preferences=29,23", "exchanging keys cannot be chosen"},
+           {"--tls-curve-preferences=29,1", "no group for exchanging keys of number 1"},
+           {"--tls-curve-preferences=29,23,29", "the group 29 is there twice"},
            {"--tls-min-version=VersionTLS10", "is neither VersionTLS12 nor VersionTLS13"}}) {
     CAPTURE(flag);
     const ParsedSearchFlags parsed = Parse({flag});
