@@ -30,6 +30,7 @@ using Fault = ElectionPlan::Fault;
 
 constexpr absl::Duration kQuietBetweenSteps = absl::Seconds(45), kQuietAtEnd = absl::Seconds(60);
 constexpr absl::Duration kPatience = absl::Minutes(15), kPause = absl::Seconds(1);
+constexpr absl::Duration kRestartPause = absl::Seconds(10);
 // What starts again and again does not come to rest by itself.
 constexpr int kMostStarts = 100;
 constexpr char kElection[] = "--leader-elect=true";  // The last one of its kind counts.
@@ -75,20 +76,26 @@ class Runner {
     return absl::OkStatus();
   }
 
-  // As whoever runs the program does when it has ended.
+  // As a kubelet does when the program has ended, which waits a while.
   absl::Status StartAgain() {
     for (size_t slot = 0; slot < processes_.size(); ++slot) {
-      if (processes_[slot] == 0 || !Stage::HasEnded(processes_[slot])) continue;
+      if (processes_[slot] == 0) {
+        if (stage_->time().Now() >= start_at_[slot]) RETURN_IF_ERROR(Start(static_cast<int>(slot)));
+        continue;
+      }
+      if (!Stage::HasEnded(processes_[slot])) continue;
       const int status = stage_->EndProcess(processes_[slot]);
+      processes_[slot] = 0;
+      start_at_[slot] = stage_->time().Now() + kRestartPause;
       if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
         record_.broken.push_back(absl::StrCat("a process was ended by signal ", WTERMSIG(status)));
       }
-      RETURN_IF_ERROR(Start(static_cast<int>(slot)));
     }
     return absl::OkStatus();
   }
 
   void KillAll() {
+    start_at_.assign(processes_.size(), absl::InfiniteDuration());
     for (pid_t& process : processes_) {
       if (process != 0) stage_->EndProcess(process);
       process = 0;
@@ -97,6 +104,7 @@ class Runner {
 
   absl::Status DoAll() {
     processes_.resize(plan_.contenders);
+    start_at_.assign(plan_.contenders, absl::ZeroDuration());
     for (int slot = 0; slot < plan_.contenders; ++slot) RETURN_IF_ERROR(Start(slot));
     RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
     RETURN_IF_ERROR(NoteState());
@@ -112,7 +120,11 @@ class Runner {
       RETURN_IF_ERROR(user_->Perform(action));
       if (action.kind == Action::Kind::kUnjoin) RETURN_IF_ERROR(stage_->Settle(kPause));
     }
-    RETURN_IF_ERROR(stage_->Settle(workload_.steps[i].sleep + kQuietBetweenSteps));
+    const absl::Duration wake = stage_->time().Now() + workload_.steps[i].sleep;
+    while (stage_->time().Now() < wake) {
+      RETURN_IF_ERROR(stage_->Settle(std::min(kQuietBetweenSteps, wake - stage_->time().Now())));
+    }
+    RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
     if (!watch_->begun() || watch_->over()) return NoteState();
     const bool last = i + 1 == workload_.steps.size();
     if (plan_.fault == Fault::kOvertaken && !begun_before && !last) {
@@ -177,7 +189,8 @@ class Runner {
   std::unique_ptr<Stage> stage_;
   std::shared_ptr<ElectionWatch> watch_;
   std::optional<User> user_;
-  std::vector<pid_t> processes_;  // By slot.
+  std::vector<pid_t> processes_;  // By slot; 0 for one that is not running.
+  std::vector<absl::Duration> start_at_;
   int starts_ = 0;
   absl::Status failed_;
   Record record_;

@@ -156,12 +156,12 @@ def class_of(run):
 class Worker:
     """The process that runs one workload (worker_main.cc)."""
 
-    def __init__(self, build, workload, command, logs):
+    def __init__(self, build, workload, command, logs, real_time=False):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
         self._errors = open(self.directory / "worker.log", "w")
         self._process = subprocess.Popen(
-            [(ROOT / build) / "bin" / "prove_worker", f"--workload={workload}", f"--directory={self.directory}", "--",
-             *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
+            [(ROOT / build) / "bin" / "prove_worker", f"--workload={workload}", f"--directory={self.directory}",
+             *(["--real-time"] if real_time else []), "--", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
         self.reference = self._line()
 
     def _line(self):
@@ -253,7 +253,7 @@ class Proof:
         return runs[:self.options.runs] if self.options.runs else runs
 
     def workload(self, path):
-        worker = Worker(self.options.build, path, self.command, self.logs)
+        worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
         try:
             if worker.reference is None or worker.reference["failure"]:
                 why = worker.reference["failure"] if worker.reference else worker.error()
@@ -270,7 +270,7 @@ class Proof:
                 if result is None:
                     self.note(path, {"run": run, "violations": [f"the harness ended: {worker.error()}"]})
                     worker.end()
-                    worker = Worker(self.options.build, path, self.command, self.logs)
+                    worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
                     if worker.reference is None:
                         return
                     continue
@@ -372,12 +372,14 @@ def main():
     parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument("--repeat", metavar="'WORKLOAD: RUN'")
+    parser.add_argument("--real-time", action="store_true",
+                        help="for a program that does not use the C library, as one written in Go; without an election")
     parser.add_argument("command", nargs="*")
     options = parser.parse_args()
     proof = Proof(options)
     if options.repeat:
         name, _, run = options.repeat.partition(": ")
-        worker = Worker(options.build, workloads([name])[0], proof.command, proof.logs)
+        worker = Worker(options.build, workloads([name])[0], proof.command, proof.logs, options.real_time)
         result = worker.run(run)
         print(json.dumps(result, indent=1) if result else worker.error())
         print(f"logs: {worker.directory}")

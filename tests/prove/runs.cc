@@ -152,7 +152,7 @@ class Runner {
       // Who joins again waits until the cluster has gone.
       if (action.kind == Action::Kind::kUnjoin) RETURN_IF_ERROR(stage_->Settle(kPause));
     }
-    const absl::Duration wake = stage_->time().Now() + step.sleep;
+    const absl::Duration wake = stage_->time().Now() + step.sleep * stage_->time().pace();
     while (stage_->time().Now() < wake) {
       RETURN_IF_ERROR(stage_->Settle(std::min(kQuietBetweenSteps, wake - stage_->time().Now())));
     }

@@ -1,7 +1,7 @@
 // The worker of run.py: runs one workload under the perturbations whose names it reads, line by
 // line, and writes a line of JSON for each.
 //
-//   prove_worker --workload=FILE --directory=DIR -- PROGRAM FLAG...
+//   prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...
 //
 // The first line that it writes is about the reference. A run whose line is missing has ended the
 // process.
@@ -21,6 +21,7 @@
 namespace {
 
 struct Arguments {
+  bool real_time = false;
   std::string workload, directory;
   std::vector<std::string> command;
 };
@@ -32,7 +33,9 @@ bool Read(int argc, char** argv, Arguments& arguments) {
       arguments.command.assign(argv + i + 1, argv + argc);
       break;
     }
-    if (absl::ConsumePrefix(&word, "--workload=")) {
+    if (word == "--real-time") {
+      arguments.real_time = true;
+    } else if (absl::ConsumePrefix(&word, "--workload=")) {
       arguments.workload = std::string(word);
     } else if (absl::ConsumePrefix(&word, "--directory=")) {
       arguments.directory = std::string(word);
@@ -61,10 +64,10 @@ int Fail(const absl::Status& status) {
 int main(int argc, char** argv) {
   Arguments arguments;
   if (!Read(argc, argv, arguments)) {
-    std::cerr << "usage: prove_worker --workload=FILE --directory=DIR -- PROGRAM FLAG...\n";
+    std::cerr << "usage: prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...\n";
     return 2;
   }
-  prove::TimeDriver::Begin(argv);
+  if (!arguments.real_time) prove::TimeDriver::Begin(argv);
   prove::TimeDriver time;
   const auto workload = prove::ReadWorkload(arguments.workload);
   if (!workload.ok()) return Fail(workload.status());

@@ -39,6 +39,7 @@ namespace {
 
 constexpr int64_t kLongestWork = 60'000'000'000;  // Nanoseconds of real time.
 constexpr int64_t kGlance = 60'000;
+constexpr int64_t kLook = 50'000'000;  // In real time.
 
 [[noreturn]] void Die(const std::string& what) {
   std::fprintf(stderr, "prove: %s: %s\n", what.c_str(), std::strerror(errno));
@@ -135,9 +136,13 @@ void TimeDriver::Begin(char** argv) {
   Die(program);
 }
 
-TimeDriver::TimeDriver() : shared_(MapShared()), network_threads_(NetworkThreads()) {}
+TimeDriver::TimeDriver()
+    : real_(std::getenv(kSharedTimeVariable) == nullptr),
+      shared_(real_ ? *new SharedTime : MapShared()),
+      network_threads_(NetworkThreads()) {}
 
 absl::Duration TimeDriver::Now() const {
+  if (real_) return absl::Nanoseconds(RealNanoseconds()) * kPace;
   return absl::Nanoseconds(shared_.now.load() - kBeginning);
 }
 
@@ -173,6 +178,10 @@ bool TimeDriver::NetworkWaits() const {
 }
 
 bool TimeDriver::AwaitIdle() {
+  if (real_) {
+    SleepReally(kLook);
+    return true;
+  }
   const int64_t began = RealNanoseconds();
   for (;;) {
     const std::vector<int> pids = Processes();
@@ -225,6 +234,13 @@ void TimeDriver::MoveTo(int64_t time) {
 }
 
 bool TimeDriver::RunFor(absl::Duration duration, const std::function<bool()>& over) {
+  if (real_) {
+    const absl::Duration until = Now() + duration;
+    while (AwaitIdle() && !over()) {
+      if (Now() > until) return false;
+    }
+    return true;
+  }
   const int64_t end = shared_.now.load() + absl::ToInt64Nanoseconds(duration);
   for (;;) {
     if (!AwaitIdle()) return false;

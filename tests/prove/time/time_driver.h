@@ -27,8 +27,12 @@ class TimeDriver {
   // one already. The library is found beside the program.
   static void Begin(char** argv);
 
-  // REQUIRES: Begin() was called.
+  // Without Begin(), time is real, for programs that do not use the C library. Nobody waits for
+  // minutes then, so each second counts as kPace seconds of what is waited for here.
+  static constexpr int kPace = 10;
   TimeDriver();
+  // How many seconds of RunFor() and Now() a second of the program under test is.
+  int pace() const { return real_ ? kPace : 1; }
 
   // Returns the simulated steady time since its beginning.
   absl::Duration Now() const;
@@ -70,6 +74,7 @@ class TimeDriver {
   bool NetworkWaits() const;
   ProcessAlarms* Find(int pid) const;
 
+  const bool real_;
   SharedTime& shared_;
   const std::vector<int> network_threads_;
   int64_t slack_ = 1'000'000;
