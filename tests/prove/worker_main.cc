@@ -64,7 +64,8 @@ int Fail(const absl::Status& status) {
 int main(int argc, char** argv) {
   Arguments arguments;
   if (!Read(argc, argv, arguments)) {
-    std::cerr << "usage: prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...\n";
+    std::cerr
+        << "usage: prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...\n";
     return 2;
   }
   if (!arguments.real_time) prove::TimeDriver::Begin(argv);
