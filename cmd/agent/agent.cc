@@ -4,9 +4,10 @@
 // informers and the member are stopped before that, because their handlers point into the loops.
 //
 // What an agent may do in the control plane is what `karmadactl register` allows it. It lists one
-// Cluster and one namespace of Works. Secrets, bindings and Namespaces it may not list: their
-// informers are local ones, which stay empty but for the execution namespace. It may update Works
-// and the Cluster's status and not patch them.
+// Cluster and one namespace of Works. Secrets, bindings, Namespaces, and the kind of interpreter
+// webhooks that upstream does not have, it may not list: their informers are local ones, which stay
+// empty but for the execution namespace. It may update Works and the Cluster's status and not patch
+// them.
 
 #include "cmd/agent/agent.h"
 
@@ -45,7 +46,6 @@
 #include "interpreter/live/live_interpreter.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/memory_watch.h"
-#include "kube/runtime/serving_names.h"
 #include "kube/runtime/startup_health.h"
 #include "kube/runtime/watched_kinds.h"
 #include "works/member_objects.h"
@@ -147,8 +147,9 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
 void LimitReads(const std::string& cluster, kube::InformerSet& informers) {
   informers.SetDefaultOptions(api::Clusters(), {.name = cluster});
   informers.SetDefaultOptions(api::Works(), {.namespaces = {api::ExecutionNamespace(cluster)}});
-  for (const kube::Resource* local : {&api::Namespaces(), &api::Secrets(), &api::ResourceBindings(),
-                                      &api::ClusterResourceBindings()}) {
+  for (const kube::Resource* local :
+       {&api::Namespaces(), &api::Secrets(), &api::ResourceBindings(),
+        &api::ClusterResourceBindings(), &api::ExploringWebhookConfigurations()}) {
     informers.SetDefaultOptions(*local, {.local = true});
   }
 }

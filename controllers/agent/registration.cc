@@ -79,17 +79,16 @@ absl::StatusOr<kube::Object> PatchSecret(kube::Client& client, const kube::Objec
 // Returns the Secret with this data, created or changed as need be.
 absl::StatusOr<kube::Object> WriteSecret(kube::Client& client, const kube::ObjectKey& key,
                                          const json::Value& data, const base::StopToken& stop) {
-  kube::Object wanted = kube::Object::Make(api::Secrets().gvk, key);
-  wanted.SetLabel(api::kSystemLabel, api::kSystemValue);
-  wanted.Set({"data"}, data);
-  absl::StatusOr<kube::Object> secret = client.Create(api::Secrets(), wanted, {}, stop);
-  if (kube::AlreadyExists(secret.status())) {
-    secret = client.Get(api::Secrets(), key, stop);
-    if (secret.ok()) {
-      kube::Object after = *secret;
-      for (const json::Member& m : data.members()) after.Set({"data", m.name()}, m.value);
-      secret = PatchSecret(client, *secret, after, stop);
-    }
+  absl::StatusOr<kube::Object> secret = client.Get(api::Secrets(), key, stop);
+  if (kube::IsGone(secret.status())) {
+    kube::Object wanted = kube::Object::Make(api::Secrets().gvk, key);
+    wanted.SetLabel(api::kSystemLabel, api::kSystemValue);
+    wanted.Set({"data"}, data);
+    secret = client.Create(api::Secrets(), wanted, {}, stop);
+  } else if (secret.ok()) {
+    kube::Object after = *secret;
+    for (const json::Member& m : data.members()) after.Set({"data", m.name()}, m.value);
+    secret = PatchSecret(client, *secret, after, stop);
   }
   RETURN_IF_ERROR(base::Annotate(secret.status(), "reporting the Secret ", key.ToString()));
   return secret;
