@@ -37,6 +37,15 @@ TEST_CASE("An hour passes in a moment when all wait") {
   CHECK(base::RealClock().SteadyNow() - steady >= absl::Hours(1));
 }
 
+TEST_CASE("The wall clock follows each jump, however often it is read") {
+  TimeDriver time;
+  for (int i = 0; i < 3000; ++i) {
+    const absl::Time wall = absl::Now();
+    time.RunFor(absl::Seconds(1), Never);
+    REQUIRE(absl::Now() - wall >= absl::Seconds(1));
+  }
+}
+
 TEST_CASE("Waits end in the order of their times, whatever they wait with") {
   TimeDriver time;
   std::mutex mu;
