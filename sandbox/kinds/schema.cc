@@ -83,16 +83,21 @@ class Pruner {
 
 void DefaultValue(json::Value& value, const json::Value& schema);
 
+bool IsUnwantedNull(const json::Value* present, const json::Value& schema) {
+  return present != nullptr && present->is_null() && !schema["nullable"].AsBool();
+}
+
 // A null for a value that is not nullable is replaced by the default, or dropped.
 void DefaultMember(json::Value& object, const json::Member& property) {
   const json::Value* present = object.Find(property.name());
   const json::Value* otherwise = property.value.Find("default");
-  const bool unwanted_null =
-      present != nullptr && present->is_null() && !property.value["nullable"].AsBool();
+  const bool unwanted_null = IsUnwantedNull(present, property.value);
   if (otherwise != nullptr && (present == nullptr || unwanted_null)) {
     object.Set(property.name(), *otherwise);
-    present = object.Find(property.name());
+  } else if (unwanted_null) {
+    object.Erase(property.name());
   }
+  present = object.Find(property.name());
   if (present == nullptr) return;
   if (present->is_object() || present->is_array()) {
     DefaultValue(object.Mutable(property.name()), property.value);
@@ -104,11 +109,14 @@ void DefaultObject(json::Value& object, const json::Value& schema) {
   for (const json::Member& property : properties.members()) DefaultMember(object, property);
   const json::Value& additional = schema["additionalProperties"];
   if (!additional.is_object()) return;
-  std::vector<std::string> names;
+  std::vector<std::string> names, nulls;
   for (const json::Member& member : object.members()) {
+    if (properties.Has(member.name())) continue;
+    if (IsUnwantedNull(&member.value, additional)) nulls.emplace_back(member.name());
     const bool container = member.value.is_object() || member.value.is_array();
-    if (container && !properties.Has(member.name())) names.emplace_back(member.name());
+    if (container) names.emplace_back(member.name());
   }
+  for (const std::string& name : nulls) object.Erase(name);
   for (const std::string& name : names) DefaultValue(object.Mutable(name), additional);
 }
 

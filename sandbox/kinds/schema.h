@@ -29,7 +29,7 @@ class Schema {
   // apiVersion, kind and metadata of the object itself (and of embedded resources) stay.
   std::vector<std::string> Prune(json::Value& object) const;
   // Fills in defaults below the object's top level, and below every object that is present;
-  // replaces nulls of non-nullable fields that have a default.
+  // replaces nulls of non-nullable fields by their default, or removes them.
   void ApplyDefaults(json::Value& object) const;
   // Validates the object; `errors` gets the mistakes.
   void Validate(const json::Value& object, FieldErrors& errors) const;

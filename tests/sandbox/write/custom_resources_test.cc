@@ -118,6 +118,24 @@ TEST_CASE("objects that violate the schema are refused with kube-apiserver's wor
   CHECK(backend.Create(kWidgets, fine, false).ok());
 }
 
+TEST_CASE("nulls of fields that are not nullable vanish") {
+  ServerBackend backend(100);
+  WithWidgets(backend);
+  kube::Object o = Widget("a");
+  o.Set({"spec"}, *json::Parse(R"({"size":1,"name":null,"mode":null,"note":null,"free":{"x":null},
+      "limits":{"cpu":null,"memory":2},"parts":[{"name":null}]})"));
+  const auto stored = backend.Create(kWidgets, o, false);
+  REQUIRE(stored.ok());
+  CHECK((*stored)->spec() ==
+        *json::Parse(R"({"size":1,"mode":"A","replicas":1,"note":null,"free":{"x":null},
+            "limits":{"memory":2},"parts":[{"weight":5}]})"));
+  o.Set({"spec"}, *json::Parse(R"({"size":1,"tags":[null]})"));
+  CHECK(ErrorOf(backend.Create(kWidgets, o, false).status()).code == 422);
+  o.Set({"spec"}, *json::Parse(R"({"size":null})"));
+  CHECK(Message(backend.Create(kWidgets, o, false).status()) ==
+        "Widget.example.com \"a\" is invalid: spec.size: Required value");
+}
+
 TEST_CASE("status of a custom resource changes only through its subresource") {
   ServerBackend backend(100);
   WithWidgets(backend);
