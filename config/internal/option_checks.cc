@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/strip.h"
-#include "config/command_line.h"
+#include "config/flag_types.h"
 #include "config/internal/unused_flags.h"
 #include "config/support.h"
 
