@@ -4,20 +4,23 @@
     run.py [--build DIR] [--workload NAME...] [--class CLASS...] [--shard N/M] [--seed SEED]
            [--runs N] [--seconds S] [--lanes N] [--journal FILE] [--output json] [-- PROGRAM FLAG...]
     run.py --repeat 'WORKLOAD: RUN'
+    run.py --repeat 'value SEED PROBE'
 
-Without a command line behind `--`, the built controller manager is the program. The journal names every run that was
-done, with what came of it; runs that it has are not done again.
+The class "values" has seeds (values/seeds) in the place of workloads. Without a command line behind `--`, the built controller manager is the program. The journal names every run that was
+done, with what came of it; runs that it has are not done again. What exceptions.yaml explains does not
+fail.
 """
 
 import argparse
 import collections
-import fnmatch
 import itertools
 import json
 import os
 import pathlib
 import queue
 import random
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +32,7 @@ import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+SEEDS = HERE / "values" / "seeds"
 SCENARIOS = ROOT / "tests" / "data" / "scenarios"
 
 # What all runs have: features that are off by default, and neither an election nor ports.
@@ -42,7 +46,7 @@ FLAGS = [
     "--controllers=*,hpaScaleTargetMarker,deploymentReplicasSyncer"]
 # Scenarios that only real servers can play: users without rights, metrics of pods.
 NEED_REAL_SERVERS = ("agent-certificates", "federated-autoscaler")
-CLASSES = ("crash", "answer", "error", "stale", "merged", "order", "election")
+CLASSES = ("crash", "answer", "error", "stale", "merged", "order", "election", "values")
 WRITE_CODES = (409, 429, 500, 403, 404, 422)
 READ_CODES = (429, 500, 403, 404)
 LAGS = (1, 2, 3, 5, 8, 13, 21, 34)
@@ -141,13 +145,18 @@ def election_runs(reference):
 
 
 RUNS = {"crash": crash_runs, "answer": answer_runs, "error": error_runs, "stale": stale_runs, "merged": merged_runs,
-        "order": order_runs, "election": election_runs}
+        "order": order_runs, "election": election_runs,
+        "values": lambda reference: reference["runs"]}
 
 
 def class_of(run):
     word = run.split()[0]
     return {"late": "error" if run.startswith("late timeout") else "order", "unread": "error",
-            "reconnect": "stale"}.get(word, word)
+            "reconnect": "stale", "value": "values"}.get(word, word)
+
+
+def is_seed(path):
+    return path.parent == SEEDS
 
 
 # ---- Running them -----------------------------------------------------------------------------------
@@ -160,8 +169,9 @@ class Worker:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
         self._errors = open(self.directory / "worker.log", "w")
         self._process = subprocess.Popen(
-            [(ROOT / build) / "bin" / "prove_worker", f"--workload={workload}", f"--directory={self.directory}",
-             *(["--real-time"] if real_time else []), "--", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
+            [(ROOT / build) / "bin" / "prove_worker", f"--{'seed' if is_seed(workload) else 'workload'}={workload}",
+             f"--directory={self.directory}", *(["--real-time"] if real_time else []), "--", *command],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
         self.reference = self._line()
 
     def _line(self):
@@ -196,14 +206,14 @@ class Exceptions:
     def __init__(self):
         self._all = yaml.safe_load((HERE / "exceptions.yaml").read_text()) or []
         for one in self._all:
-            if set(one) != {"workload", "run", "line", "reason"}:
-                sys.exit(f"prove: exceptions.yaml: workload, run, line and reason are wanted: {one}")
+            if set(one) - {"workload"} != {"class", "run", "violation", "reason"}:
+                sys.exit(f"prove: exceptions.yaml: class, run, violation and reason are wanted: {one}")
 
     def without(self, workload, run, lines):
         """The lines that no exception explains."""
         def explained(line):
-            return any(fnmatch.fnmatchcase(workload, one["workload"]) and fnmatch.fnmatchcase(run, one["run"]) and
-                       fnmatch.fnmatchcase(line, one["line"]) for one in self._all)
+            return any(class_of(run) == one["class"] and workload == one.get("workload", workload) and
+                       re.search(one["run"], run) and re.search(one["violation"], line) for one in self._all)
         return [line for line in lines if not explained(line)]
 
 
@@ -247,7 +257,8 @@ class Proof:
     def runs_of(self, workload, reference):
         """The runs of this shard that are still to be done, in an order that each day another seed shuffles."""
         index, count = self.options.shard
-        runs = [run for name in self.options.classes for run in RUNS[name](reference)]
+        classes = [name for name in self.options.classes if (name == "values") == is_seed(workload)]
+        runs = [run for name in classes for run in RUNS[name](reference)]
         random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
         runs = [run for run in runs[index::count] if (workload.stem, run) not in self.journal.done]
         return runs[:self.options.runs] if self.options.runs else runs
@@ -291,7 +302,8 @@ class Proof:
     def note(self, path, result):
         violations = self.exceptions.without(path.stem, result["run"], result["violations"])
         entry = {"workload": path.stem, "run": result["run"], "violations": violations,
-                 "excepted": len(result["violations"]) > len(violations), "seconds": round(result.get("realSeconds", 0), 3), "perturbed": result.get("perturbed", True)}
+                 "excepted": len(result["violations"]) > len(violations),
+                 "refused": result.get("refused", ""), "seconds": round(result.get("realSeconds", 0), 3), "perturbed": result.get("perturbed", True)}
         self.journal.add(entry)
         if entry["violations"]:
             self.say(f"FAILED {path.stem}: {entry['run']}")
@@ -328,23 +340,35 @@ class Proof:
 def table(entries):
     rows = {}
     for entry in entries:
-        row = rows.setdefault(class_of(entry["run"]), {"runs": 0, "seconds": 0, "failed": 0, "excepted": 0, "in vain": 0})
+        row = rows.setdefault(class_of(entry["run"]), {"runs": 0, "seconds": 0, "failed": 0, "excepted": 0, "in vain": 0, "refused": 0})
         row["runs"] += 1
         row["seconds"] += entry["seconds"]
         row["failed"] += bool(entry["violations"])
         row["excepted"] += entry.get("excepted", False)
         row["in vain"] += not entry["perturbed"]
+        row["refused"] += bool(entry.get("refused"))
     return rows
 
 
+def is_value(entry):
+    return entry["run"].startswith("value ")
+
+
 def print_table(rows):
-    print(f"\n{'class':<12}{'runs':>8}{'seconds':>10}{'failed':>8}{'excepted':>10}{'in vain':>9}")
+    print(f"\n{'class':<12}{'runs':>8}{'seconds':>10}{'failed':>8}{'excepted':>10}{'in vain':>9}{'refused':>9}")
     for name, row in rows.items():
-        print(f"{name:<12}{row['runs']:>8}{row['seconds']:>10.0f}{row['failed']:>8}{row['excepted']:>10}{row['in vain']:>9}")
+        print(f"{name:<12}{row['runs']:>8}{row['seconds']:>10.0f}{row['failed']:>8}{row['excepted']:>10}{row['in vain']:>9}"
+              f"{row['refused']:>9}")
 
 
-def workloads(names, seed=""):
-    paths = sorted([*SCENARIOS.glob("*.yaml"), *(HERE / "workloads").glob("*.yaml")])
+def workloads(names, classes, seed=""):
+    """The paths of workloads and seeds of these names; of all for none."""
+    paths = []
+    if set(classes) - {"values"}:
+        paths += [*SCENARIOS.glob("*.yaml"), *(HERE / "workloads").glob("*.yaml")]
+    if "values" in classes:
+        paths += SEEDS.glob("*.yaml")
+    paths.sort()
     # Whoever has little time does not do the same ones each time.
     random.Random(f"workloads {seed}").shuffle(paths)
     paths = [path for path in paths if path.stem not in ("differences", "sandbox-differences", *NEED_REAL_SERVERS)]
@@ -378,14 +402,17 @@ def main():
     options = parser.parse_args()
     proof = Proof(options)
     if options.repeat:
-        name, _, run = options.repeat.partition(": ")
-        worker = Worker(options.build, workloads([name])[0], proof.command, proof.logs, options.real_time)
+        if class_of(options.repeat) == "values":
+            name, run = options.repeat.split(" ", 2)[1], options.repeat
+        else:
+            name, _, run = options.repeat.partition(": ")
+        worker = Worker(options.build, workloads([name], CLASSES)[0], proof.command, proof.logs, options.real_time)
         result = worker.run(run)
         print(json.dumps(result, indent=1) if result else worker.error())
         print(f"logs: {worker.directory}")
         worker.end()
         return int(not result or bool(result["violations"]))
-    proof.all(workloads(options.names, options.seed))
+    proof.all(workloads(options.names, options.classes, options.seed))
     rows = table(proof.journal.done.values())
     failed = [entry for entry in proof.journal.done.values() if entry["violations"]]
     if options.output == "json":
@@ -393,7 +420,8 @@ def main():
     else:
         print_table(rows)
         for entry in failed:
-            print(f"again: tests/prove/run.py --repeat '{entry['workload']}: {entry['run']}'")
+            workload = "" if is_value(entry) else f"{entry['workload']}: "
+            print(f"again: tests/prove/run.py --repeat {shlex.quote(workload + entry['run'])}")
         if proof.left:
             print(f"left for want of time: {sum(proof.left.values())} runs of {len(proof.left)} workloads")
     return int(bool(failed))

@@ -40,12 +40,6 @@ constexpr absl::Duration kRestartPause = absl::Seconds(10);
 constexpr int kMostRestarts = 10;
 constexpr absl::Duration kPause = absl::Seconds(1);  // Between late deliveries.
 
-double RealSeconds() {
-  timespec t;
-  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
-}
-
 // Returns the number behind "VmRSS:" or "Threads:".
 int64_t ProcessFigure(pid_t pid, absl::string_view name) {
   std::ifstream status(absl::StrCat("/proc/", pid, "/status"));
@@ -286,6 +280,14 @@ std::set<std::string> Sorted(const std::vector<std::string>& lines) {
 }
 
 }  // namespace
+
+double RealSeconds() {
+  timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+int ThreadsOf(pid_t pid) { return static_cast<int>(ProcessFigure(pid, "Threads:")); }
 
 json::Value Record::ToJson() const {
   json::Value versions = json::Value::Array();

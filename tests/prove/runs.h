@@ -28,6 +28,8 @@
 #ifndef TESTS_PROVE_RUNS_H_
 #define TESTS_PROVE_RUNS_H_
 
+#include <sys/types.h>
+
 #include <set>
 #include <string>
 #include <vector>
@@ -74,6 +76,10 @@ struct Record {
 // kInvalidArgument for a name that is not understood.
 absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
                            const Record* reference, const RunOptions& options, TimeDriver& time);
+
+// Seconds of the machine's clock, whatever the simulated one shows.
+double RealSeconds();
+int ThreadsOf(pid_t pid);
 
 // Adds to a reference what another one has warned of, and what has failed there at the end: it
 // depends on chance, and need not be there in each run.

@@ -187,9 +187,32 @@ std::string Short(const json::Value* value) {
   return text;
 }
 
+bool Has(const json::Value& list, const json::Value& element) {
+  return std::find(list.items().begin(), list.items().end(), element) != list.items().end();
+}
+
+// Of lists that differ in length: which elements only one of them has.
+void CompareElements(const std::string& path, const json::Value& wanted, const json::Value& found,
+                     std::vector<std::string>& lines) {
+  for (const json::Value& element : wanted.items()) {
+    if (Has(found, element)) continue;
+    lines.push_back(absl::StrCat(path, ": ", Short(&element), " is missing"));
+  }
+  for (const json::Value& element : found.items()) {
+    if (Has(wanted, element)) continue;
+    lines.push_back(absl::StrCat(path, ": ", Short(&element), " should not be there"));
+  }
+}
+
 void Compare(const std::string& path, const json::Value* wanted, const json::Value* found,
              std::vector<std::string>& lines) {
   if (wanted != nullptr && found != nullptr && *wanted == *found) return;
+  if (wanted != nullptr && found != nullptr && wanted->is_array() && found->is_array() &&
+      wanted->size() != found->size()) {
+    const size_t before = lines.size();
+    CompareElements(path, *wanted, *found, lines);
+    if (lines.size() > before) return;
+  }
   if (wanted == nullptr || found == nullptr || wanted->type() != found->type() ||
       !(wanted->is_object() || (wanted->is_array() && wanted->size() == found->size()))) {
     lines.push_back(absl::StrCat(path, ": ", Short(found), " instead of ", Short(wanted)));

@@ -2,9 +2,10 @@
 // line, and writes a line of JSON for each.
 //
 //   prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...
+//   prove_worker --seed=FILE --directory=DIR -- PROGRAM FLAG...
 //
-// The first line that it writes is about the reference. A run whose line is missing has ended the
-// process.
+// The first line that it writes is about the reference; with a seed it names the runs that there
+// are. A run whose line is missing has ended the process.
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -16,13 +17,15 @@
 #include "base/json.h"
 #include "tests/prove/runs.h"
 #include "tests/prove/time/time_driver.h"
+#include "tests/prove/values/seed.h"
+#include "tests/prove/values/value_runs.h"
 #include "tests/prove/workload.h"
 
 namespace {
 
 struct Arguments {
   bool real_time = false;
-  std::string workload, directory;
+  std::string workload, seed, directory;
   std::vector<std::string> command;
 };
 
@@ -37,13 +40,16 @@ bool Read(int argc, char** argv, Arguments& arguments) {
       arguments.real_time = true;
     } else if (absl::ConsumePrefix(&word, "--workload=")) {
       arguments.workload = std::string(word);
+    } else if (absl::ConsumePrefix(&word, "--seed=")) {
+      arguments.seed = std::string(word);
     } else if (absl::ConsumePrefix(&word, "--directory=")) {
       arguments.directory = std::string(word);
     } else {
       return false;
     }
   }
-  return !arguments.workload.empty() && !arguments.directory.empty() && !arguments.command.empty();
+  return arguments.workload.empty() != arguments.seed.empty() && !arguments.directory.empty() &&
+         !arguments.command.empty();
 }
 
 void Print(const std::string& name, const prove::Record& record,
@@ -59,17 +65,8 @@ int Fail(const absl::Status& status) {
   return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Arguments arguments;
-  if (!Read(argc, argv, arguments)) {
-    std::cerr
-        << "usage: prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...\n";
-    return 2;
-  }
-  if (!arguments.real_time) prove::TimeDriver::Begin(argv);
-  prove::TimeDriver time;
+// Runs a workload under the perturbations.
+int Perturb(const Arguments& arguments, prove::TimeDriver& time) {
   const auto workload = prove::ReadWorkload(arguments.workload);
   if (!workload.ok()) return Fail(workload.status());
   int number = 0;
@@ -92,4 +89,43 @@ int main(int argc, char** argv) {
     }
   }
   return 0;
+}
+
+// Gives values, one after the other, to the properties of an object.
+int TryValues(const Arguments& arguments, prove::TimeDriver& time) {
+  auto seed = prove::ReadSeed(arguments.seed);
+  if (!seed.ok()) return Fail(seed.status());
+  prove::ValueRuns runs(*std::move(seed), {arguments.command, arguments.directory}, time);
+  const auto print = [](const std::string& name, json::Value line) {
+    line.Set("run", name);
+    std::cout << json::Write(line) << std::endl;
+  };
+  json::Value reference = prove::ValueRecord().ToJson();
+  reference.Set("runs", json::Value::Strings(runs.Names()));
+  print("reference", std::move(reference));
+  for (std::string name; std::getline(std::cin, name);) {
+    if (name == "reference") {
+      print(name, runs.Reference().ToJson());
+      continue;
+    }
+    const auto record = runs.Run(name);
+    if (!record.ok()) return Fail(record.status());
+    print(name, record->ToJson());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  if (!Read(argc, argv, arguments)) {
+    std::cerr << "usage: prove_worker [--real-time] --workload=FILE|--seed=FILE --directory=DIR -- "
+                 "PROGRAM "
+                 "FLAG...\n";
+    return 2;
+  }
+  if (!arguments.real_time) prove::TimeDriver::Begin(argv);
+  prove::TimeDriver time;
+  return arguments.seed.empty() ? Perturb(arguments, time) : TryValues(arguments, time);
 }

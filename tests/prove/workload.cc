@@ -111,17 +111,6 @@ absl::StatusOr<Target> Resolve(const sandbox::Backend& backend, const std::strin
   return absl::NotFoundError(absl::StrCat("no kind ", parts[0]));
 }
 
-// Returns the merge patch that also removes what was applied before and is not any more.
-json::Value PatchTo(const json::Value& before, const json::Value& wanted) {
-  if (!before.is_object() || !wanted.is_object()) return wanted;
-  json::Value patch = wanted;
-  for (const json::Member& m : before.members()) {
-    const json::Value* kept = wanted.Find(m.name());
-    patch.Set(m.name(), kept == nullptr ? json::Value() : PatchTo(m.value, *kept));
-  }
-  return patch;
-}
-
 absl::Status Patch(sandbox::Backend& backend, const Action& action) {
   ASSIGN_OR_RETURN(const Target target, Resolve(backend, action.target));
   sandbox::PatchRequest request{
@@ -208,7 +197,8 @@ User::User(sandbox::Fleet& fleet) : fleet_(fleet) {
   auto created = std::make_shared<std::map<std::string, int>>();  // How often, by object.
   fleet.control_plane().backend().AddAdmission(
       [created](const sandbox::AdmissionRequest& request, kube::Object& object) {
-        if (user_acts && request.verb == sandbox::Verbs::kCreate) {
+        // The labels of a Job's pods have its uid already.
+        if (user_acts && request.verb == sandbox::Verbs::kCreate && object.kind() != "Job") {
           const std::string name = object.Describe();
           const std::string before(object.uid());
           // A Job has it in its labels, too.
@@ -216,6 +206,16 @@ User::User(sandbox::Fleet& fleet) : fleet_(fleet) {
         }
         return absl::OkStatus();
       });
+}
+
+json::Value MergePatch(const json::Value& before, const json::Value& wanted) {
+  if (!before.is_object() || !wanted.is_object()) return wanted;
+  json::Value patch = wanted;
+  for (const json::Member& m : before.members()) {
+    const json::Value* kept = wanted.Find(m.name());
+    patch.Set(m.name(), kept == nullptr ? json::Value() : MergePatch(m.value, *kept));
+  }
+  return patch;
 }
 
 absl::Status User::Perform(const Action& action) {
@@ -233,7 +233,7 @@ absl::Status User::Apply(const std::string& cluster, sandbox::Backend& backend,
   const kube::Resource resource = backend.Find(object.gvk());
   if (resource.plural.empty()) return absl::NotFoundError(absl::StrCat("kind ", object.kind()));
   json::Value& before = applied_[absl::StrCat(cluster, " ", object.Describe())];
-  const json::Value patch = PatchTo(before, manifest);
+  const json::Value patch = MergePatch(before, manifest);
   before = manifest;
   const absl::Status created = backend.Create(resource.gvr(), object).status();
   if (!absl::IsAlreadyExists(created)) return created;

@@ -47,6 +47,10 @@ struct Workload {
 // Reads a file. kUnimplemented for a step that only real servers can do, and names it.
 absl::StatusOr<Workload> ReadWorkload(const std::string& path);
 
+// Returns the merge patch that makes `wanted` of `before`: it also removes what was applied before
+// and is not any more.
+json::Value MergePatch(const json::Value& before, const json::Value& wanted);
+
 // Who does what the steps say, as the administrator and without HTTP. Not thread-safe.
 class User {
  public:
