@@ -39,7 +39,7 @@ TEST_CASE("An hour passes in a moment when all wait") {
 
 TEST_CASE("The wall clock follows each jump, however often it is read") {
   TimeDriver time;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 300; ++i) {
     const absl::Time wall = absl::Now();
     time.RunFor(absl::Seconds(1), Never);
     REQUIRE(absl::Now() - wall >= absl::Seconds(1));

@@ -71,9 +71,11 @@ std::string Stored(const kube::Object& object) {
   return json::Write(root);
 }
 
-// Counts how often something was changed, which a plane that has seen more has done more often.
+// Counts how often something was changed, which a plane that has seen more has done more often; or,
+// as the digest of a template does, depends on a uid.
 bool IsHistory(absl::string_view name, bool reported) {
   return name == "resourcetemplate.karmada.io/generation" ||
+         name == "resourcebinding.karmada.io/passed-template" ||
          name == "deployment.kubernetes.io/revision" || name == "resourceTemplateGeneration" ||
          (reported && name == "generation");
 }
