@@ -122,7 +122,7 @@ TEST_CASE("every flag of upstream's agent is here") {
                           "--concurrent-namespace-syncs"));
 }
 
-TEST_CASE("the defaults are upstream's") {
+TEST_CASE("the agent's defaults are upstream's") {
   const AgentOptions o = MustParse({"--cluster-name=m1"});
   CHECK(o.agent.cluster_namespace == "karmada-cluster");
   CHECK(o.agent.lease_duration == absl::Seconds(40));
