@@ -227,6 +227,8 @@ ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv) {
   const absl::StatusOr<std::string> answer = ParseWords(app, NormalizedWords(argc, argv));
   if (!answer.ok()) return Refused(answer.status().message());
   if (!answer->empty()) return Exit(0, *answer);
+  // `karmadactl register` writes --cluster-zones= for none.
+  std::erase(parsed.options.agent.zones, "");
   if (loops.wanted_release.has_value()) loops.Emulate(*loops.wanted_release);
   absl::Status valid = ValidateAgent(parsed.options.agent);
   valid.Update(internal::ValidateOptions(loops));  // Keeps the first error.

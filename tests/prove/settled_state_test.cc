@@ -4,6 +4,7 @@
 
 #include "kube/meta/object.h"
 #include "sandbox/api_server.h"
+#include "tests/prove/time/time_driver.h"
 
 namespace prove {
 namespace {
@@ -21,6 +22,9 @@ json::Value ConfigMap(json::Value data) {
 std::unique_ptr<sandbox::Fleet> Plane() {
   auto fleet = sandbox::Fleet::Start({.members = 1, .with_scheduler = false, .with_crds = false});
   REQUIRE(fleet.ok());
+  // Its controllers have made what each namespace gets.
+  TimeDriver time;
+  REQUIRE(time.AwaitIdle());
   return *std::move(fleet);
 }
 
