@@ -1,9 +1,6 @@
 // What limits the number of threads is read only when one is missing: the limit of the user
 // (RLIMIT_NPROC, which does not bind root) and that of the cgroup (pids.max), whichever of them was
 // met. Memory for a stack can be what is missing, too, so the system's own reason is named first.
-//
-// A thread of a ThreadCrew hands its std::thread on as it ends: to the next one that ends, or to
-// whoever awaits the end. Each is counted until it has been joined.
 
 #include "base/threads.h"
 
@@ -93,27 +90,27 @@ std::thread StartThread(absl::string_view what, std::function<void()> run) {
   return *std::move(thread);
 }
 
-bool ThreadCrew::Start(bool others, std::function<void()> run) {
+bool DetachedThreads::Start(bool others, std::function<void()> run) {
   {
     absl::MutexLock lock(&mu_);
-    ++unjoined_;
+    ++running_;
   }
   auto counted = [this, run = std::move(run)]() mutable {
     run();
-    run = nullptr;  // What it holds may belong to whoever awaits the end.
-    End();
+    run = nullptr;  // What it holds may be what this object belongs to.
+    absl::MutexLock lock(&mu_);
+    --running_;  // The last access to this object.
   };
   absl::StatusOr<std::thread> thread = TryStartThread(std::move(counted));
+  if (thread.ok()) {
+    thread->detach();
+    return true;
+  }
   // Without other threads for it, the work would never be done.
-  if (!thread.ok() && !others) EndForLackOf(what_, thread.status());
+  if (!others) EndForLackOf(what_, thread.status());
   {
     absl::MutexLock lock(&mu_);
-    if (thread.ok()) {
-      const std::thread::id id = thread->get_id();
-      running_[id] = *std::move(thread);
-      return true;
-    }
-    --unjoined_;
+    --running_;
   }
   if (MayWarn()) {
     LogWarning("a thread is missing, and others do its work",
@@ -122,42 +119,10 @@ bool ThreadCrew::Start(bool others, std::function<void()> run) {
   return false;
 }
 
-// The last thing that a thread does, apart from destroying the objects that belong to it.
-void ThreadCrew::End() {
-  const std::thread::id id = std::this_thread::get_id();
-  const auto is_known = [&]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return running_.contains(id); };
-  std::thread before;
-  {
-    absl::MutexLock lock(&mu_);
-    mu_.Await(absl::Condition(&is_known));  // Start may not have got to it yet.
-    const auto own = running_.find(id);
-    before = std::exchange(last_ended_, std::move(own->second));
-    running_.erase(own);
-  }
-  // This object lives until this thread is joined as well.
-  if (before.joinable()) Join(std::move(before));
-}
-
-void ThreadCrew::Join(std::thread thread) {
-  thread.join();
+void DetachedThreads::AwaitEnd() {
   absl::MutexLock lock(&mu_);
-  --unjoined_;
-}
-
-bool ThreadCrew::AwaitEndUntil(SteadyTime deadline) {
-  const auto goes_on = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) {
-    return unjoined_ == 0 || last_ended_.joinable();
-  };
-  for (;;) {
-    std::thread ended;
-    {
-      absl::MutexLock lock(&mu_);
-      if (!RealClock().AwaitUntil(mu_, absl::Condition(&goes_on), deadline)) return false;
-      if (unjoined_ == 0) return true;
-      ended = std::move(last_ended_);
-    }
-    Join(std::move(ended));
-  }
+  const auto none = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return running_ == 0; };
+  mu_.Await(absl::Condition(&none));
 }
 
 }  // namespace base

@@ -64,7 +64,7 @@ class FanOut {
   size_t threads_ ABSL_GUARDED_BY(mu_) = 0;
   size_t idle_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
-  base::ThreadCrew running_{"the parts of a pass"};
+  base::DetachedThreads running_{"the parts of a pass"};
 };
 
 }  // namespace kube

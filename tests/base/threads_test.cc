@@ -27,10 +27,10 @@ using tests::Eventually;
 using tests::HeldThreads;
 using tests::NoRoom;
 
-TEST_CASE("threads of a crew run, and their end is awaited") {
+TEST_CASE("detached threads run, and their end is awaited") {
   std::atomic<int> ended = 0;
   {
-    ThreadCrew threads("a test");
+    DetachedThreads threads("a test");
     for (int i = 0; i < 20; ++i) CHECK(threads.Start(false, [&] { ++ended; }));
   }
   CHECK(ended == 20);
@@ -38,48 +38,10 @@ TEST_CASE("threads of a crew run, and their end is awaited") {
 
 TEST_CASE("the end of threads that others start is awaited, too") {
   std::atomic<bool> second_ended = false;
-  ThreadCrew threads("a test");
+  DetachedThreads threads("a test");
   threads.Start(false, [&] { threads.Start(false, [&] { second_ended = true; }); });
   threads.AwaitEnd();
   CHECK(second_ended);
-}
-
-// Destroyed as its thread ends, after all that the thread runs.
-struct OfThread {
-  ~OfThread() {
-    if (awaited == nullptr) return;
-    *too_late = awaited->WaitForNotificationWithTimeout(absl::Milliseconds(100));
-    *is_destroyed = true;
-  }
-  absl::Notification* awaited = nullptr;
-  std::atomic<bool>* too_late = nullptr;
-  std::atomic<bool>* is_destroyed = nullptr;
-};
-
-TEST_CASE("the end is awaited of what threads destroy last, too") {
-  absl::Notification awaited;
-  std::atomic<bool> too_late = false;
-  std::atomic<bool> is_destroyed = false;
-  ThreadCrew threads("a test");
-  threads.Start(false, [&] {
-    thread_local OfThread object;
-    object = {&awaited, &too_late, &is_destroyed};
-  });
-  threads.AwaitEnd();
-  const bool was_destroyed = is_destroyed;
-  awaited.Notify();
-  CHECK(Eventually([&] { return is_destroyed.load(); }));
-  CHECK(was_destroyed);
-  CHECK_FALSE(too_late);
-}
-
-TEST_CASE("the end of threads is awaited for a time") {
-  absl::Notification end;
-  ThreadCrew threads("a test");
-  threads.Start(false, [&] { end.WaitForNotification(); });
-  CHECK_FALSE(threads.AwaitEndUntil(RealClock().SteadyNow() + absl::Milliseconds(1)));
-  end.Notify();
-  CHECK(threads.AwaitEndUntil(SteadyTime::InfiniteFuture()));
 }
 
 // Sanitizers map far more than the limit allows.
@@ -98,7 +60,7 @@ TEST_CASE("a thread that cannot be started is an error that names the limits") {
 TEST_CASE("where other threads do the work, one that is missing is passed over with a warning") {
   const HeldThreads held;
   tests::CapturedStderr log;
-  ThreadCrew threads("a test");
+  DetachedThreads threads("a test");
   bool ran = false;
   bool started = true;
   {

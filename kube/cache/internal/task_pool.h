@@ -109,7 +109,7 @@ class TaskPool {
   base::SteadyTime timer_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   const void* timekeeper_ ABSL_GUARDED_BY(mu_) = nullptr;  // Identifies the timekeeper.
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
-  base::ThreadCrew running_{"the lists of objects"};
+  base::DetachedThreads running_{"the lists of objects"};
 };
 
 // May outlive the pool once it has been stopped. Thread-safe.

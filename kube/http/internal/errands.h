@@ -35,7 +35,7 @@ class Errands {
   Errands(const Errands&) = delete;
 
   void Run(const Subject& subject, std::function<void()> errand);
-  // Waits until no errand is under way and no thread is left; returns false after `patience`.
+  // Waits until no errand is under way; returns false after `patience`.
   bool AwaitNone(absl::Duration patience);
 
  private:
@@ -49,7 +49,6 @@ class Errands {
   };
 
   void Work();
-  bool AwaitNoWork(base::SteadyTime deadline) ABSL_LOCKS_EXCLUDED(mu_);
   void RunOne(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns the next queue whose errand may run now, or null.
   Queue* Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -67,7 +66,7 @@ class Errands {
   int idle_ ABSL_GUARDED_BY(mu_) = 0;
   bool starting_ ABSL_GUARDED_BY(mu_) = false;  // True if a new thread has not looked for work yet.
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
-  base::ThreadCrew crew_{"name look-ups and credentials"};
+  base::DetachedThreads crew_{"name look-ups and credentials"};
 };
 
 // The errands of this process. They are separate, so that plugins that hang do not delay name

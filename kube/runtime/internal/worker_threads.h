@@ -48,7 +48,7 @@ class WorkerThreads {
   int threads_ ABSL_GUARDED_BY(mu_) = 0;  // Without the thread of Run.
   // Threads that wait for an item or are about to; Run's is the first.
   int idle_ ABSL_GUARDED_BY(mu_) = 1;
-  base::ThreadCrew running_{"the workers of a controller"};
+  base::DetachedThreads running_{"the workers of a controller"};
 };
 
 }  // namespace kube::internal
