@@ -22,8 +22,9 @@ class SessionsTest(unittest.TestCase):
         for binary in (paths.SANDBOX, paths.DAEMON, paths.LENS):
             suite.require_binary(binary)
 
-    def check(self, name, flags=(), patience=60, more_path=()):
-        folders = [paths.BIN, pathlib.Path(suite.kubectl()).parent, *more_path]
+    def check(self, name, flags=(), patience=60, tools=()):
+        """`tools`: folders whose programs are typed rather than the testbed's of the same name (its helm is Helm 3)."""
+        folders = [paths.BIN, *tools, pathlib.Path(suite.kubectl()).parent]
         with Sandbox(paths.BUILD / "e2e" / "logs", f"{name}-session", daemon_flags=flags) as site:
             Session(self, DOCS / f"{name}.md", site, folders, patience).check()
 
@@ -31,7 +32,7 @@ class SessionsTest(unittest.TestCase):
         self.check("failover", manager_flags((DOCS / "failover.md").read_text()), patience=120)
 
     def test_tools_of_gitops(self):
-        self.check("gitops", more_path=[waiters.folder()])
+        self.check("gitops", tools=[waiters.folder()])
 
     def test_on_call(self):
         self.check("on-call", patience=120)

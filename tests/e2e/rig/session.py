@@ -14,7 +14,8 @@ _VARIES = ((r"\b([a-z][a-z0-9-]*)-[a-z0-9]{6,10}-[a-z0-9]{5}\b", r"\1-POD"),
            (r"\b(\d+(\.\d+)?(ms|s|m|h|d))+(?=[\s.,;:)]|$)", "TIME"),
            (r"\b\d+m\b", "CPU"), (r"\b\d+Mi\b", "MEMORY"), (r"\b\d+%", "SHARE"), (r"(https?://)?127\.0\.0\.1:\d+", "ADDRESS"),
            (r"\b\d+\.\d+\.\d+\.\d+\b", "ADDRESS"), (r"\b3\d{4}/", "PORT/"), (r"^\S*\d\d:\d\d:\d\d\S*.*?\] ", ""),
-           (r"(resourceVersion|generation): \"?\d+\"?", r"\1: NUMBER"))
+           (r"(resourceVersion|generation): \"?\d+\"?", r"\1: NUMBER"),
+           (r" deleted from \S+ namespace$", " deleted"))  # Newer kubectl say where.
 _HELM = ("CACHE", "CONFIG", "DATA")
 _READING = {"kubectl": ("describe", "diff", "events", "exec", "get", "logs", "top"), "karmadactl": ("describe", "exec", "get", "logs", "top"),
             "karmada-lens": ("graph", "plan", "why"), "karmada-sandbox": ("status",)}
@@ -46,7 +47,7 @@ class Session:
     """The session of one page. A command that only reads is repeated until it prints what the page has, for `patience` seconds at most."""
 
     def __init__(self, test, page, site, folders, patience=60):
-        """The programs that are typed are in `folders`, or where the system has them."""
+        """The programs that are typed are in the first of `folders` that has them, or where the system has them."""
         self._test, self._page, self._site, self._patience = test, page, site, patience
         self._path = ":".join(map(str, folders))
 
