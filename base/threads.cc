@@ -1,18 +1,27 @@
+// The end of a detached thread is seen from within: a value of the thread (pthread_setspecific)
+// that sets itself again until the system's last round of destructors. By then the objects of C++
+// and those that libraries have bound to the thread are destroyed.
+//
 // What limits the number of threads is read only when one is missing: the limit of the user
 // (RLIMIT_NPROC, which does not bind root) and that of the cgroup (pids.max), whichever of them was
 // met. Memory for a stack can be what is missing, too, so the system's own reason is named first.
 
 #include "base/threads.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -90,16 +99,42 @@ std::thread StartThread(absl::string_view what, std::function<void()> run) {
   return *std::move(thread);
 }
 
+// What a thread sets for itself as it begins.
+struct DetachedThreads::Ending {
+  // Called once in each round of destructors.
+  static void Pass(void* value) {
+    std::unique_ptr<Ending> ending(static_cast<Ending*>(value));
+    if (++ending->rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+      Set(std::move(ending));
+    } else {
+      ending->threads->CountEnded();
+    }
+  }
+
+  static void Set(std::unique_ptr<Ending> ending) {
+    static pthread_key_t key{};
+    static const int no_key = pthread_key_create(&key, &Pass);
+    const int error = no_key != 0 ? no_key : pthread_setspecific(key, ending.get());
+    if (error != 0) {
+      EndForLackOf(ending->threads->what_,
+                   absl::ErrnoToStatus(error, "the end of a thread cannot be seen"));
+    }
+    ending.release();
+  }
+
+  DetachedThreads* threads;
+  int rounds = 0;
+};
+
 bool DetachedThreads::Start(bool others, std::function<void()> run) {
   {
-    absl::MutexLock lock(&mu_);
+    const std::lock_guard<std::mutex> lock(mu_);
     ++running_;
   }
   auto counted = [this, run = std::move(run)]() mutable {
+    Ending::Set(std::make_unique<Ending>(Ending{this}));
     run();
     run = nullptr;  // What it holds may be what this object belongs to.
-    absl::MutexLock lock(&mu_);
-    --running_;  // The last access to this object.
   };
   absl::StatusOr<std::thread> thread = TryStartThread(std::move(counted));
   if (thread.ok()) {
@@ -108,10 +143,7 @@ bool DetachedThreads::Start(bool others, std::function<void()> run) {
   }
   // Without other threads for it, the work would never be done.
   if (!others) EndForLackOf(what_, thread.status());
-  {
-    absl::MutexLock lock(&mu_);
-    --running_;
-  }
+  CountEnded();
   if (MayWarn()) {
     LogWarning("a thread is missing, and others do its work",
                {{"for", what_}, {"error", thread.status()}});
@@ -119,10 +151,23 @@ bool DetachedThreads::Start(bool others, std::function<void()> run) {
   return false;
 }
 
+void DetachedThreads::CountEnded() {
+  const std::lock_guard<std::mutex> lock(mu_);
+  --running_;
+  ended_.notify_all();  // Whoever waits may destroy this object once the lock is given back.
+}
+
 void DetachedThreads::AwaitEnd() {
-  absl::MutexLock lock(&mu_);
-  const auto none = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return running_ == 0; };
-  mu_.Await(absl::Condition(&none));
+  std::unique_lock<std::mutex> lock(mu_);
+  ended_.wait(lock, [this] { return running_ == 0; });
+}
+
+bool DetachedThreads::AwaitEndFor(absl::Duration patience) {
+  std::unique_lock<std::mutex> lock(mu_);
+  // The clock cannot tell a time that is further away.
+  const absl::Duration at_most = std::min(patience, absl::Hours(24 * 365));
+  return ended_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
+                         [this] { return running_ == 0; });
 }
 
 }  // namespace base

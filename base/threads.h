@@ -6,13 +6,14 @@
 #ifndef BASE_THREADS_H_
 #define BASE_THREADS_H_
 
+#include <condition_variable>
 #include <functional>
+#include <mutex>
 #include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 
 namespace base {
 
@@ -24,7 +25,9 @@ absl::StatusOr<std::thread> TryStartThread(std::function<void()> run);
 std::thread StartThread(absl::string_view what, std::function<void()> run);
 
 // Threads that end when they have nothing to do and that nobody joins, so that nothing is left of
-// one that has ended. Thread-safe.
+// one that has ended. One has ended when the objects that belong to it are destroyed as well, also
+// those of libraries: OpenSSL frees the objects of all threads at the exit of the process, which
+// must not meet a thread that is just doing so. Thread-safe.
 class DetachedThreads {
  public:
   // `what` says what the threads are for ("the lists of objects").
@@ -35,14 +38,24 @@ class DetachedThreads {
   // Runs `run` on a thread of its own. Returns false when the system has no thread left and
   // `others` says that other threads will do the work; without others the process then ends, as by
   // StartThread.
-  bool Start(bool others, std::function<void()> run) ABSL_LOCKS_EXCLUDED(mu_);
+  bool Start(bool others, std::function<void()> run);
   // Waits until all have ended, also those that others start meanwhile.
-  void AwaitEnd() ABSL_LOCKS_EXCLUDED(mu_);
+  void AwaitEnd();
+  // The same, for `patience` at most. Returns false when some have not ended.
+  bool AwaitEndFor(absl::Duration patience);
 
  private:
+  struct Ending;
+
+  // Counts one thread that has ended: the last access to this object.
+  void CountEnded();
+
   const absl::string_view what_;
-  absl::Mutex mu_;
-  int running_ ABSL_GUARDED_BY(mu_) = 0;
+  // Not those of Abseil, which keep an object for each thread that locks or waits: by the time that
+  // a thread is counted, its objects are gone.
+  std::mutex mu_;
+  std::condition_variable ended_;
+  int running_ = 0;  // Guarded by mu_.
 };
 
 }  // namespace base

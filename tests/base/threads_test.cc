@@ -44,6 +44,44 @@ TEST_CASE("the end of threads that others start is awaited, too") {
   CHECK(second_ended);
 }
 
+// Destroyed as its thread ends, after all that the thread runs.
+struct OfThread {
+  ~OfThread() {
+    if (awaited == nullptr) return;
+    *too_late = awaited->WaitForNotificationWithTimeout(absl::Milliseconds(100));
+    *is_destroyed = true;
+  }
+  absl::Notification* awaited = nullptr;
+  std::atomic<bool>* too_late = nullptr;
+  std::atomic<bool>* is_destroyed = nullptr;
+};
+
+TEST_CASE("the end is awaited of what threads destroy last, too") {
+  absl::Notification awaited;
+  std::atomic<bool> too_late = false;
+  std::atomic<bool> is_destroyed = false;
+  DetachedThreads threads("a test");
+  threads.Start(false, [&] {
+    thread_local OfThread object;
+    object = {&awaited, &too_late, &is_destroyed};
+  });
+  threads.AwaitEnd();
+  const bool was_destroyed = is_destroyed;
+  awaited.Notify();
+  CHECK(Eventually([&] { return is_destroyed.load(); }));
+  CHECK(was_destroyed);
+  CHECK_FALSE(too_late);
+}
+
+TEST_CASE("the end of threads is awaited for a time") {
+  absl::Notification end;
+  DetachedThreads threads("a test");
+  threads.Start(false, [&] { end.WaitForNotification(); });
+  CHECK_FALSE(threads.AwaitEndFor(absl::Milliseconds(1)));
+  end.Notify();
+  CHECK(threads.AwaitEndFor(absl::InfiniteDuration()));
+}
+
 // Sanitizers map far more than the limit allows.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 

@@ -38,16 +38,22 @@ void Errands::Run(const Subject& subject, std::function<void()> errand) {
 }
 
 bool Errands::AwaitNone(absl::Duration patience) {
+  const base::Clock& clock = base::RealClock();
+  const base::SteadyTime deadline = clock.SteadyNow() + patience;
+  const bool ended = AwaitNoWork(deadline) && crew_.AwaitEndFor(deadline - clock.SteadyNow());
+  absl::MutexLock lock(&mu_);
+  ending_ = false;
+  return ended;
+}
+
+bool Errands::AwaitNoWork(base::SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
   ending_ = true;  // Makes idle threads end at once.
   const auto none = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return threads_ == 0 &&
            std::all_of(ready_.begin(), ready_.end(), [](const auto& line) { return line.empty(); });
   };
-  const base::Clock& clock = base::RealClock();
-  const bool done = clock.AwaitUntil(mu_, absl::Condition(&none), clock.SteadyNow() + patience);
-  ending_ = false;
-  return done;
+  return base::RealClock().AwaitUntil(mu_, absl::Condition(&none), deadline);
 }
 
 bool Errands::MayRun(Rank rank) const {

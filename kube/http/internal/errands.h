@@ -11,6 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/threads.h"
 
 namespace kube {
@@ -35,7 +36,7 @@ class Errands {
   Errands(const Errands&) = delete;
 
   void Run(const Subject& subject, std::function<void()> errand);
-  // Waits until no errand is under way; returns false after `patience`.
+  // Waits until no errand is under way and no thread is left; returns false after `patience`.
   bool AwaitNone(absl::Duration patience);
 
  private:
@@ -49,6 +50,7 @@ class Errands {
   };
 
   void Work();
+  bool AwaitNoWork(base::SteadyTime deadline) ABSL_LOCKS_EXCLUDED(mu_);
   void RunOne(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns the next queue whose errand may run now, or null.
   Queue* Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
