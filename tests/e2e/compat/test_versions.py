@@ -181,10 +181,10 @@ class OlderTest(WithBehaviour, unittest.TestCase):
 
 
 class BehindTest(OnVersions, unittest.TestCase):
-    """The older Karmada and Kubernetes with a member that is newer than its control plane."""
+    """The older Karmada and Kubernetes with members that are newer than their control plane."""
 
     combination = "behind"
-    reported = {"karmada": "v1.16.", HOST: "v1.31.", "member1": "v1.31.", "member2": "v1.35."}
+    reported = {"karmada": "v1.16.", HOST: "v1.31.", "member1": "v1.33.", "member2": "v1.34."}
 
 
 class MixedTest(WithAnOlderMember, WithBehaviour, unittest.TestCase):
@@ -192,6 +192,13 @@ class MixedTest(WithAnOlderMember, WithBehaviour, unittest.TestCase):
 
     combination = "mixed"
     reported = {"karmada": "v1.18.", HOST: "v1.35.", "member1": "v1.31.", "member2": "v1.35."}
+
+
+class AheadTest(OnVersions, unittest.TestCase):
+    """The Karmada of the testbed on Kubernetes 1.33, with a member of 1.32 and one that is four versions ahead of its plane."""
+
+    combination = "ahead"
+    reported = {"karmada": "v1.18.", HOST: "v1.33.", "member1": "v1.32.", "member2": "v1.37."}
 
 
 class NewerTest(WithScenarios, unittest.TestCase):

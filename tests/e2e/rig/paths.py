@@ -66,8 +66,7 @@ class Testbed:
 
     @staticmethod
     def build_minors(*versions):
-        """The Kubernetes servers of these minor versions, as testbed/minors pins them: {"v1.36": the folder with them}. Of
-        v1.34 there is kube-apiserver alone."""
+        """The Kubernetes servers of these minor versions, as testbed/minors pins them: {"v1.36": the folder with them}."""
         if not versions:
             return {}
         lines = _built([E2E / "testbed" / "minors" / "build.sh", *sorted(versions)]).splitlines()

@@ -29,8 +29,9 @@ class Combination:
 
 ALL = {
     "older": Combination({HOST: _OLDER, "member1": _OLDER, "member2": _OLDER}, older_karmada=True),
-    "behind": Combination({HOST: _OLDER, "member1": _OLDER}, older_karmada=True),
+    "behind": Combination({HOST: _OLDER, "member1": "v1.33", "member2": "v1.34"}, older_karmada=True),
     "mixed": Combination({"member1": _OLDER}),
+    "ahead": Combination({HOST: "v1.33", "member1": "v1.32", "member2": "v1.37"}),
     "newer": Combination({HOST: "v1.36", "member2": "v1.36"}),
     "newest": Combination({HOST: "v1.37", "member1": _OLDER, "member2": "v1.37"}),
 }
