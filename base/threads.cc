@@ -104,7 +104,7 @@ struct DetachedThreads::Ending {
   // Called once in each round of destructors.
   static void Pass(void* value) {
     std::unique_ptr<Ending> ending(static_cast<Ending*>(value));
-    if (++ending->rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    if (++ending->rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1) {
       Set(std::move(ending));
     } else {
       ending->threads->CountEnded();
