@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from rig import recording, replay, scenario, template_classes
+from rig import kubernetes_changes, recording, replay, scenario, template_classes
 from rig.audit import Audit
 from rig.plane import Plane
 
@@ -116,6 +116,22 @@ class RigTest(unittest.TestCase):
                           "00 made: not carried out"])
         with self.assertRaisesRegex(AssertionError, "not carried out: .'01 edited'"):
             self.one.record(scenario.Outcome(states={"00 made": {}}))
+
+    def test_what_a_newer_kubernetes_leaves_out_is_not_compared_on_it(self):
+        suspended = {"startTime": "T", "conditions": [{"type": "Suspended", "status": "True"}]}
+        job = {"kind": "Job", "status": suspended}
+        rolls = {"spec": {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 1, "partition": 0}}}}
+        states = {"00": {
+            "member1/Job/s-a/j": job, "host/StatefulSet/s-a/db": rolls, "host/DaemonSet/s-a/ds": rolls,
+            "host/Work/es/w": {"spec": {"workload": {"manifests": [{"kind": "StatefulSet", **rolls}]}},
+                               "status": {"manifestStatuses": [{"identifier": {"kind": "Job"}, "status": suspended}]}},
+            "host/ResourceBinding/s-a/j-job": {"spec": {"resource": {"kind": "Job"}},
+                                               "status": {"aggregatedStatus": [{"status": suspended}]}}}}
+        self.assertEqual(kubernetes_changes.without(states, kubernetes_changes.minor_of("v1.35.3")), states)
+        left = json.dumps(kubernetes_changes.without(states, kubernetes_changes.minor_of("v1.37.2")))
+        self.assertNotIn("startTime", left)
+        self.assertEqual(left.count("maxUnavailable"), 1)  # That of the DaemonSet.
+        self.assertEqual(left.count("partition"), 3)
 
     def test_what_events_say_is_recorded_once_and_without_how_often(self):
         def event(message, reason="Refused", namespace="s-one"):
