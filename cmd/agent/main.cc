@@ -47,7 +47,11 @@ int Run(char** argv, const config::AgentOptions& options, const base::StopToken&
   const absl::Status result = cmd::RunAgent(options, *connections, stop);
   // A stop during the start is not a failure either.
   if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
-  if (controllers::IsOtherRelease(result)) controllers::BeginAgain(argv, result);
+  if (controllers::IsOtherRelease(result)) {
+    // A stop meanwhile is for the process, whatever it behaves as.
+    if (stop.stop_requested()) return 0;
+    controllers::BeginAgain(argv, result);
+  }
   base::LogError("karmada-agent ends", {{"error", result}});
   // Threads that outlived the graceful period must not delay the end of the process.
   if (absl::IsDeadlineExceeded(result)) _exit(kFailed);

@@ -92,7 +92,11 @@ int Run(char** argv, const config::Options& options, const config::AdmissionFlag
     }
     return code;
   }
-  if (controllers::IsOtherRelease(result)) controllers::BeginAgain(argv, result);
+  if (controllers::IsOtherRelease(result)) {
+    // A stop meanwhile is for the process, whatever it behaves as.
+    if (stop.stop_requested()) return 0;
+    controllers::BeginAgain(argv, result);
+  }
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   const std::string rights = cmd::CommandForRights(result.message(), options.shadow);
   if (!rights.empty()) {

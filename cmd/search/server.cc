@@ -76,8 +76,9 @@ void ShowBuild(config::Release release, metrics::Registry& registry) {
 // plane that cannot be asked is taken to be of the oldest one, instead of being waited for.
 config::Release ReleaseFor(const SearchOptions& options, kube::Client& control_plane,
                            const base::StopToken& stop) {
-  const absl::StatusOr<config::Release> release =
-      config::AwaitRelease(options.wanted_release, control_plane, {}, stop);
+  const absl::StatusOr<config::Release> release = config::AwaitRelease(
+      options.wanted_release, control_plane,
+      {.patience = absl::ZeroDuration(), .until_shown = absl::Seconds(5)}, stop);
   if (!release.ok()) {
     base::LogWarning("release of Karmada",
                      {{"behaves as", config::kReleases.TextOf(config::kOldestRelease)},

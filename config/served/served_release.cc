@@ -1,6 +1,10 @@
 // A release is known by what only its definitions have, at a path of the schema of ResourceBinding.
 // In an upgrade the definitions are replaced first and the programs afterwards, so this shows the
 // release early enough: whoever writes the new fields finds a program that knows them.
+//
+// An API server that has just started serves the documents of its own kinds first, and those of the
+// definitions one by one in the seconds after. So a document that is missing, or in which the kind
+// is missing, says nothing yet; a refusal is final.
 
 #include "config/served/served_release.h"
 
@@ -37,17 +41,34 @@ bool IsBindingSchema(const json::Value& schema) {
 }
 
 bool MayNotBeAsked(const absl::Status& error) {
-  return absl::IsPermissionDenied(error) || absl::IsUnauthenticated(error) ||
-         absl::IsNotFound(error);
+  return absl::IsPermissionDenied(error) || absl::IsUnauthenticated(error);
+}
+
+// What the user can do when a server does not say what it serves.
+std::string AdviceFor(const absl::Status& error) {
+  const std::string by_flag = absl::StrCat("give it with ", kReleaseFlag);
+  if (MayNotBeAsked(error)) {
+    return absl::StrCat(by_flag, ", or let this program's user read ", DocumentPath());
+  }
+  return absl::StrCat("install Karmada's definitions, or ", by_flag);
+}
+
+Release Oldest(const absl::Status& error) {
+  base::LogWarning(
+      "the API server does not show its definitions, so the release of Karmada is not known",
+      {{"behaves as", kReleases.TextOf(kOldestRelease)},
+       {"error", error},
+       {"what to do", AdviceFor(error)}});
+  return kOldestRelease;
 }
 
 }  // namespace
 
-Release ReleaseOf(const json::Value& document) {
+absl::StatusOr<Release> ReleaseOf(const json::Value& document) {
   for (const json::Member& schema : document["components"]["schemas"].members()) {
     if (IsBindingSchema(schema.value)) return ReleaseOfBindingSchema(schema.value);
   }
-  return kOldestRelease;
+  return absl::NotFoundError(absl::StrCat(DocumentPath(), " has no schema of ResourceBinding"));
 }
 
 absl::StatusOr<Release> ServedRelease::Ask(const base::StopToken& stop) {
@@ -61,10 +82,11 @@ absl::StatusOr<Release> ServedRelease::Ask(const base::StopToken& stop) {
   if (answer.code != kOk) return kube::ErrorOfResponse(answer, absl::StrCat("GET ", request.path));
   // The paths are most of the document.
   ASSIGN_OR_RETURN(const json::Value document, json::Parse(answer.body, {.dropped = {"paths"}}));
+  ASSIGN_OR_RETURN(const Release release, ReleaseOf(document));
   const auto etag = answer.headers.find("etag");
   etag_ = etag == answer.headers.end() ? "" : etag->second;
-  known_ = ReleaseOf(document);
-  return *known_;
+  known_ = release;
+  return release;
 }
 
 absl::StatusOr<Release> AwaitRelease(std::optional<Release> wanted, kube::Client& client,
@@ -72,20 +94,15 @@ absl::StatusOr<Release> AwaitRelease(std::optional<Release> wanted, kube::Client
   if (wanted.has_value()) return *wanted;
   ServedRelease served(client);
   const base::Clock& clock = client.clock();
-  const base::SteadyTime deadline = clock.SteadyNow() + wait.patience;
+  const base::SteadyTime began = clock.SteadyNow();
   bool waits = false;
   for (;;) {
     const absl::StatusOr<Release> release = served.Ask(stop);
     if (release.ok()) return release;
-    if (MayNotBeAsked(release.status())) {
-      base::LogWarning(
-          absl::StrCat("the API server does not show its definitions, so the release of Karmada is "
-                       "not known; give it with ",
-                       kReleaseFlag, ", or let this program's user read ", DocumentPath()),
-          {{"release", kReleases.TextOf(kOldestRelease)}, {"error", release.status()}});
-      return kOldestRelease;
-    }
-    if (clock.SteadyNow() >= deadline) {
+    if (MayNotBeAsked(release.status())) return Oldest(release.status());
+    const bool shows_nothing = absl::IsNotFound(release.status());
+    if (clock.SteadyNow() - began >= (shows_nothing ? wait.until_shown : wait.patience)) {
+      if (shows_nothing) return Oldest(release.status());
       return base::Annotate(release.status(), "finding out the release of Karmada");
     }
     if (!waits && wait.on_wait) RETURN_IF_ERROR(wait.on_wait());

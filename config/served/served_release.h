@@ -21,8 +21,8 @@ namespace config {
 inline constexpr Release kOldestRelease = Release::kV1_18;
 
 // Returns the release that the schema of ResourceBinding shows (config/binding_schema.h) in the
-// OpenAPI document (version 3) of work.karmada.io/v1alpha2; the oldest one without that schema.
-Release ReleaseOf(const json::Value& document);
+// OpenAPI document (version 3) of work.karmada.io/v1alpha2; kNotFound without that schema.
+absl::StatusOr<Release> ReleaseOf(const json::Value& document);
 
 // Asks one control plane, again and again. Not thread-safe.
 class ServedRelease {
@@ -31,8 +31,9 @@ class ServedRelease {
   explicit ServedRelease(kube::Client& client) : client_(client) {}
 
   // Returns the release, with one GET, which the server answers with 304 while nothing has changed.
-  // kPermissionDenied, kUnauthenticated and kNotFound say that the server does not show its OpenAPI
-  // document, other codes that it could not be asked.
+  // kPermissionDenied and kUnauthenticated say that the server does not show its OpenAPI document
+  // to this user, kNotFound that it does not show it yet, or not the kind, and other codes that it
+  // could not be asked.
   absl::StatusOr<Release> Ask(const base::StopToken& stop);
 
  private:
@@ -44,13 +45,16 @@ class ServedRelease {
 struct ReleaseWait {
   absl::Duration patience;  // How long a server that cannot be asked is asked again.
   // Called once, before the first wait; an error ends it. May be empty.
-  std::function<absl::Status()> on_wait;
+  std::function<absl::Status()> on_wait = nullptr;
+  // How long a server is asked again that does not show the kind.
+  absl::Duration until_shown = absl::Seconds(30);
 };
 
 // Returns the release as which a program begins: `wanted` if the user has given one, else the one
 // that is served. It asks again, every two seconds, while the server cannot be asked, and returns
-// the last error when the patience is over; a server that shows no OpenAPI document is taken to be
-// of the oldest release, with a warning in the log. kCancelled after a stop.
+// the last error when the patience is over. A server that refuses its OpenAPI document, or that
+// does not show the kind in time, is taken to be of the oldest release, with a warning in the log.
+// kCancelled after a stop.
 absl::StatusOr<Release> AwaitRelease(std::optional<Release> wanted, kube::Client& client,
                                      const ReleaseWait& wait, const base::StopToken& stop);
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
 #include "kube/http/transport.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/fake_clock.h"
 
 namespace config {
@@ -29,6 +30,11 @@ std::string Document(const std::string& properties) {
 }
 const std::string kOld = Document(R"({"name": {}, "replicas": {}})");
 const std::string kNew = Document(R"({"name": {}, "replicas": {}, "components": {}})");
+
+// An API server publishes one definition after the other.
+constexpr char kWithoutTheKind[] = R"({"components": {"schemas": {"any.name": {
+  "x-kubernetes-group-version-kind": [{"group": "work.karmada.io", "version": "v1alpha2",
+                                       "kind": "ClusterResourceBinding"}]}}}})";
 
 // Answers with its scripted answers, in order; the last one is repeated.
 class Server : public kube::Transport {
@@ -84,10 +90,10 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("the release is read from the fields of a binding's clusters") {
-  CHECK(ReleaseOf(json::Parse(kOld).value()) == Release::kV1_18);
-  CHECK(ReleaseOf(json::Parse(kNew).value()) == Release::kV1_19);
-  CHECK(ReleaseOf(json::Value()) == Release::kV1_18);
-  CHECK(ReleaseOf(json::Parse(R"({"components": {"schemas": []}})").value()) == Release::kV1_18);
+  CHECK(ReleaseOf(json::Parse(kOld).value()).value() == Release::kV1_18);
+  CHECK(ReleaseOf(json::Parse(kNew).value()).value() == Release::kV1_19);
+  CHECK(absl::IsNotFound(ReleaseOf(json::Value()).status()));
+  CHECK(absl::IsNotFound(ReleaseOf(json::Parse(kWithoutTheKind).value()).status()));
 }
 
 TEST_CASE_METHOD(Fixture, "a server whose document has not changed is not read again") {
@@ -134,9 +140,29 @@ TEST_CASE_METHOD(Fixture, "a server that can never be asked ends the wait with i
   CHECK(absl::IsAborted(Await(std::nullopt, absl::AbortedError("no port")).status()));
 }
 
-TEST_CASE_METHOD(Fixture, "a server that shows no definitions is of the oldest release") {
-  server->Answer({GENERATE(401, 403, 404), {}, "no"});
+TEST_CASE_METHOD(Fixture, "a server that refuses its definitions is of the oldest release") {
+  server->Answer({GENERATE(401, 403), {}, "no"});
+  tests::CapturedStderr log;
   CHECK(Await(std::nullopt).value() == Release::kV1_18);
+  CHECK(server->requests().size() == 1);
+  CHECK_THAT(log.Text(), Catch::Matchers::Contains("let this program's user read"));
+}
+
+TEST_CASE_METHOD(Fixture, "a server that does not show the kind yet is asked again") {
+  server->Answer({404, {}, "404 page not found"});
+  server->Answer({200, {{"etag", "\"1\""}}, kWithoutTheKind});
+  server->Answer({200, {{"etag", "\"2\""}}, kNew});
+  CHECK(Await(std::nullopt).value() == Release::kV1_19);
+  CHECK(server->requests().back().if_none_match.empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a server that never shows the kind is of the oldest release") {
+  server->Answer({404, {}, "404 page not found"});
+  tests::CapturedStderr log;
+  CHECK(Await(std::nullopt).value() == Release::kV1_18);
+  CHECK(server->requests().size() > 10);
+  CHECK_THAT(log.Text(), Catch::Matchers::Contains("install Karmada's definitions") &&
+                             !Catch::Matchers::Contains("let this program's user"));
 }
 
 TEST_CASE_METHOD(Fixture, "a stop ends the wait") {

@@ -41,13 +41,19 @@ class Server : public kube::Transport {
   int asked_ = 0;
 };
 
+constexpr char kOld[] = R"({"components": {"schemas": {"rb": {
+    "x-kubernetes-group-version-kind": [{"kind": "ResourceBinding"}]}}}})";
+constexpr char kNew[] = R"({"components": {"schemas": {"rb": {
+    "x-kubernetes-group-version-kind": [{"kind": "ResourceBinding"}], "properties": {"spec":
+    {"properties": {"clusters": {"items": {"properties": {"components": {}}}}}}}}}}})";
+
 }  // namespace
 
 TEST_CASE("a process ends when its control plane has become one of another release") {
   tests::FakeClock clock;
   const auto server = std::make_shared<Server>();
   kube::Client client(server, {.name = "control plane", .host = "host:443"}, clock, nullptr);
-  server->Serve(200, R"({"components": {"schemas": {}}})");
+  server->Serve(200, kOld);
   bool changed = false;
   ReleaseWatch watch(config::Release::kV1_18, client, [&] { changed = true; });
   absl::Status ended;
@@ -60,9 +66,7 @@ TEST_CASE("a process ends when its control plane has become one of another relea
   ask(1);
   server->Serve(403, "no");  // What cannot be seen has not changed.
   ask(server->asked() + 1);
-  server->Serve(200, R"({"components": {"schemas": {"rb": {
-      "x-kubernetes-group-version-kind": [{"kind": "ResourceBinding"}], "properties": {"spec":
-      {"properties": {"clusters": {"items": {"properties": {"components": {}}}}}}}}}}})");
+  server->Serve(200, kNew);
   ask(server->asked() + 1);
   running.join();
   CHECK(changed);
@@ -71,6 +75,30 @@ TEST_CASE("a process ends when its control plane has become one of another relea
         "the control plane serves the definitions of Karmada v1.19, and this process behaves as "
         "v1.18");
   CHECK_FALSE(IsOtherRelease(absl::AbortedError("lease lost")));
+}
+
+TEST_CASE("a control plane that shows no definitions while it starts is still of its release") {
+  tests::FakeClock clock;
+  const auto server = std::make_shared<Server>();
+  kube::Client client(server, {.name = "control plane", .host = "host:443"}, clock, nullptr);
+  base::StopSource stop;
+  ReleaseWatch watch(config::Release::kV1_19, client, [] {});
+  absl::Status ended;
+  std::thread running([&] { ended = watch.Run(stop.get_token()); });
+  const auto ask = [&](int times) {
+    while (server->asked() < times) {
+      if (clock.waiters() > 0) clock.AdvanceAndAwait(absl::Seconds(10));
+    }
+  };
+  for (const char* shown : {R"({"components": {"schemas": {}}})", "{}"}) {
+    server->Serve(200, shown);
+    ask(server->asked() + 1);
+  }
+  server->Serve(404, "404 page not found");
+  ask(server->asked() + 2);
+  stop.request_stop();
+  running.join();
+  CHECK(ended.ok());
 }
 
 TEST_CASE("a stop ends the watch without an error") {
