@@ -200,11 +200,6 @@ std::string WhyNoEffect(const config::Support& gate, const Warning& warning) {
   return absl::StrCat("has no effect: ", gate.note);
 }
 
-// Returns "v1.18" for v1.18.2.
-absl::string_view MinorOf(absl::string_view version) {
-  return version.substr(0, version.rfind('.'));
-}
-
 std::string TagOf(const std::string& image) {
   const size_t slash = image.rfind('/');
   const size_t colon = image.find(':', slash == std::string::npos ? 0 : slash);
@@ -212,12 +207,11 @@ std::string TagOf(const std::string& image) {
   return image.substr(colon + 1, image.find('@', colon) - colon - 1);
 }
 
-// Returns the release of upstream that the image's tag names, if this program was compared with it.
+// Returns the release of upstream that the image's tag names, if this program behaves as it.
 std::optional<config::Release> ReleaseOfImage(const std::string& image) {
   const std::string tag = TagOf(image);
-  for (const absl::string_view version : config::kComparedVersions.Texts()) {
-    if (!absl::StartsWith(tag, absl::StrCat(MinorOf(version), "."))) continue;
-    return config::kComparedVersions.Named(version);
+  for (const absl::string_view release : config::kReleases.Texts()) {
+    if (absl::StartsWith(tag, absl::StrCat(release, "."))) return config::kReleases.Named(release);
   }
   return std::nullopt;
 }

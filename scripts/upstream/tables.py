@@ -40,7 +40,7 @@ class Tables:
                 found = self.literals.setdefault(path.parent.relative_to(self.root).as_posix(), set())
                 found.update(STRING.findall(path.read_text(errors="replace")))
         self.all_literals = set().union(*self.literals.values())
-        self.crds = definitions.crd_facts({p.name: p.read_text() for p in (self.root / "config/crds").glob("*.yaml")})
+        self.crds = self.crds_as_of("")
         self.customizations = definitions.customizations(
             {p.relative_to(self.root).as_posix(): p.read_text() for p in (self.root / "lua/scripts").rglob("*.yaml")}, "lua/scripts")
         self.releases = self.release_table()
@@ -67,7 +67,7 @@ class Tables:
         """{"v1.18": "v1.18.2"} of config/release.h."""
         text = self.read("config/release.h")
         names = dict(re.findall(r'\{Release::(\w+), "(v\d+\.\d+)"\}', text))
-        compared = dict(re.findall(r'\{Release::(\w+), "(v\d+\.\d+\.\d+)"\}', text))
+        compared = dict(re.findall(r'\{Release::(\w+),\s+"(v\d+\.\d+\.\d+[^"]*)"\}', text))
         return {short: compared.get(release, "") for release, short in names.items()}
 
     def read_gates(self):
@@ -82,6 +82,14 @@ class Tables:
             levels.append((names[gate], since, f"{stage}, {'on' if on == 'true' else 'off'}"))
         return levels
 
+    def crds_as_of(self, version):
+        """The facts of the definitions as of a release ("v1.19"): those of its folder, and of folders of earlier releases, take the
+        place of those of the same name; "": those of the first release."""
+        crds = self.root / "config/crds"
+        folders = sorted((p for p in crds.glob("v*") if version and surroundings.order(p.name) <= surroundings.order(version)),
+                         key=lambda p: surroundings.order(p.name))
+        return definitions.crd_facts({p.name: p.read_text() for folder in [crds, *folders] for p in folder.glob("*.yaml")})
+
     def gates_as_of(self, release):
         """{gate: "Beta, on"} as this program has it when it behaves as `release` ("v1.19"); None: the newest."""
         return {name: level for name, since, level in self.gate_levels
@@ -89,7 +97,9 @@ class Tables:
 
     def behave_as(self, version):
         """The tables say from now on what holds for a control plane of `version` ("v1.19.0-rc.0"); "" for the newest."""
-        self.gate_table = self.gates_as_of(".".join(version.split("-")[0].split(".")[:2]) if version else None)
+        release = ".".join(version.split("-")[0].split(".")[:2]) if version else max(self.releases, key=surroundings.order)
+        self.gate_table = self.gates_as_of(release)
+        self.crds = self.crds_as_of(release)
 
     def reason_elsewhere(self, area, name):
         """Why no table needs the fact; "" for one that a table has to have."""
@@ -182,7 +192,9 @@ class Tables:
         pinned = re.search(r"^\s*%s (v\S+)" % re.escape(name), self.read("scripts/kubernetes-types/go.mod"), re.MULTILINE)
         if not pinned:
             return None
-        return "" if pinned.group(1) == value else f"scripts/kubernetes-types/go.mod has {pinned.group(1)}"
+        # The types of a newer Kubernetes have all fields of an older one that objects may still have.
+        is_older = surroundings.order(pinned.group(1)) < surroundings.order(value)
+        return f"scripts/kubernetes-types/go.mod has {pinned.group(1)}" if is_older else ""
 
     def release(self, _name, value):
         short = ".".join(value.split("-")[0].split(".")[:2])

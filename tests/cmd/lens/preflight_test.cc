@@ -87,7 +87,7 @@ TEST_CASE_METHOD(Plane, "Lens preflight: an empty control plane ends with 0") {
 TEST_CASE("Lens preflight: the release of the control plane is read, and can be set") {
   Plane older, newer(config::Release::kV1_19);
   CHECK_THAT(older.Run({}).out,
-             Contains("\nCompared with Karmada v1.18.2 and v1.19.0.\n"
+             Contains("\nCompared with Karmada v1.18.2 and v1.19.0-rc.0 (f8fdd02df).\n"
                       "Control plane: Karmada v1.18 by its definitions; behaves as v1.18.\n"));
   CHECK_THAT(newer.Run({}).out,
              Contains("Control plane: Karmada v1.19 by its definitions; behaves as v1.19.\n"));
@@ -97,7 +97,7 @@ TEST_CASE("Lens preflight: the release of the control plane is read, and can be 
   CHECK_THAT(newer.Run({"--args-file", args}).out, Contains("behaves as v1.18.\n"));
   const auto answer = json::Parse(newer.Run({"-o", "json"}).out);
   REQUIRE(answer.ok());
-  CHECK((*answer)["comparedWith"].AsString() == "v1.19.0");
+  CHECK((*answer)["comparedWith"].AsString() == "v1.19.0-rc.0 (f8fdd02df)");
   CHECK((*answer)["release"]["served"].AsString() == "v1.19");
   CHECK((*answer)["release"]["behavesAs"].AsString() == "v1.19");
 }

@@ -184,7 +184,7 @@ TEST_CASE("Preflight: an image of another release than the control plane's diffe
                  Contains("--emulated-karmada-version=v1.18 makes it behave as that one"));
   CHECK_THAT(note(newer, config::Release::kV1_18), Contains("would behave as v1.18"));
   CHECK_THAT(note("karmada-controller-manager:v1.20.0", config::Release::kV1_19),
-             Contains("compared with upstream's v1.18.2 and v1.19.0;"));
+             Contains("compared with upstream's v1.18.2 and v1.19.0-rc.0 (f8fdd02df);"));
 }
 
 TEST_CASE("Preflight: a gate whose default the running image has otherwise differs") {
