@@ -32,6 +32,8 @@
 namespace base {
 namespace {
 
+// In the last one of the system's sanitizers forget the thread.
+constexpr int kRounds = PTHREAD_DESTRUCTOR_ITERATIONS - 1;
 constexpr absl::Duration kWarningPause = absl::Minutes(1);
 
 std::string FirstLineOf(const std::string& path) {
@@ -104,7 +106,7 @@ struct DetachedThreads::Ending {
   // Called once in each round of destructors.
   static void Pass(void* value) {
     std::unique_ptr<Ending> ending(static_cast<Ending*>(value));
-    if (++ending->rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1) {
+    if (++ending->rounds < kRounds) {
       Set(std::move(ending));
     } else {
       ending->threads->CountEnded();

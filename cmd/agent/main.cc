@@ -93,6 +93,5 @@ int main(int argc, char** argv) {
       },
       kFailed);
   const int code = Run(argv, parsed.options, source.get_token());
-  kube::FinishHttp();
-  return code;
+  return kube::FinishHttp(code);
 }

@@ -156,6 +156,5 @@ int main(int argc, char** argv) {
   base::StopSource source;
   WatchSignals(signals, source);
   const int code = Run(argv, parsed.options, admission, shadow, source);
-  kube::FinishHttp();
-  return code;
+  return kube::FinishHttp(code);
 }

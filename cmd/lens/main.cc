@@ -27,6 +27,5 @@ int main(int argc, char** argv) {
   cmd::lens::AddAllCommands(line);
   tool::Console console = tool::StandardConsole();
   const int code = line.Run(argc, argv, console);
-  kube::FinishHttp();
-  return code;
+  return kube::FinishHttp(code);
 }

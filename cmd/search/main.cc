@@ -91,6 +91,5 @@ int main(int argc, char** argv) {
       },
       kFailed);
   const int code = Run(parsed.options, source.get_token());
-  kube::FinishHttp();
-  return code;
+  return kube::FinishHttp(code);
 }

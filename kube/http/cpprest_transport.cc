@@ -8,10 +8,13 @@
 #include <cpprest/http_client.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -379,10 +382,13 @@ void InitializeHttp(int threads) {
   });
 }
 
-void FinishHttp(absl::Duration patience) {
-  // Errands and exchanges that take longer end with the process.
-  static_cast<void>(AwaitNoErrand(patience));
-  static_cast<void>(AwaitNoExchange(base::RealClock().SteadyNow() + patience));
+int FinishHttp(int exit_code, absl::Duration patience) {
+  const base::SteadyTime deadline = base::RealClock().SteadyNow() + patience;
+  const bool no_errand = AwaitNoErrand(patience);
+  if (AwaitNoExchange(deadline) && no_errand) return exit_code;
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(exit_code);
 }
 
 absl::StatusOr<std::shared_ptr<Transport>> NewCpprestTransport(const ConnectionConfig& config) {

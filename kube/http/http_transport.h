@@ -33,8 +33,10 @@ absl::StatusOr<std::shared_ptr<Transport>> NewCpprestTransport(const ConnectionC
 void InitializeHttp(int threads = 1);
 
 // Waits until cancelled requests have ended, for at most `patience`, so that a process can exit
-// with nothing under way. Call it last in main(), when all transports have been destroyed.
-void FinishHttp(absl::Duration patience = absl::Seconds(2));
+// with nothing under way, and returns `exit_code`. If something is under way even then (a name
+// server or a plugin that hangs), ends the process with it at once, because what a regular end
+// destroys would be used. Call it last in main(), when all transports have been destroyed.
+int FinishHttp(int exit_code, absl::Duration patience = absl::Seconds(2));
 
 }  // namespace kube
 

@@ -1,5 +1,6 @@
 #include "base/threads.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -71,6 +73,35 @@ TEST_CASE("the end is awaited of what threads destroy last, too") {
   CHECK(Eventually([&] { return is_destroyed.load(); }));
   CHECK(was_destroyed);
   CHECK_FALSE(too_late);
+}
+
+// A value that libraries may bind to a thread, and may set again once as it ends.
+struct OfLibrary {
+  static void Destroy(void* value) {
+    auto* object = static_cast<OfLibrary*>(value);
+    if (!std::exchange(object->passed, true)) {
+      pthread_setspecific(object->key, object);
+    } else {
+      *object->is_destroyed = true;
+    }
+  }
+  pthread_key_t key{};
+  std::atomic<bool>* is_destroyed;
+  bool passed = false;
+};
+
+TEST_CASE("the end is awaited of what libraries destroy, too") {
+  DetachedThreads first("a test");
+  first.Start(false, [] {});  // The key for ends exists, so that of the library comes after it.
+  first.AwaitEnd();
+  std::atomic<bool> is_destroyed = false;
+  OfLibrary object{.is_destroyed = &is_destroyed};
+  REQUIRE(pthread_key_create(&object.key, &OfLibrary::Destroy) == 0);
+  DetachedThreads threads("a test");
+  threads.Start(false, [&] { pthread_setspecific(object.key, &object); });
+  threads.AwaitEnd();
+  CHECK(is_destroyed);
+  pthread_key_delete(object.key);
 }
 
 TEST_CASE("the end of threads is awaited for a time") {

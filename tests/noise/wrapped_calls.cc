@@ -124,6 +124,13 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
   return Disturbed(hidden, condition, mutex, deadline);
 }
 
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const timespec* deadline) {
+  static constinit Hidden<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>
+      hidden("pthread_cond_clockwait");
+  return Disturbed(hidden, condition, mutex, clock, deadline);
+}
+
 int pthread_cond_signal(pthread_cond_t* condition) {
   static constinit Hidden<int(pthread_cond_t*)> hidden("pthread_cond_signal");
   return Disturbed(hidden, condition);

@@ -111,11 +111,10 @@ int main(int argc, char** argv) {
   settings.objects = argv[1];
   settings.length = absl::Seconds(seconds);
   const absl::StatusOr<json::Value> report = bench::MeasureAll(settings);
-  kube::FinishHttp();
   if (report.ok()) {
     std::cout << json::Write(*report) << std::endl;
-    return 0;
+    return kube::FinishHttp(0);
   }
   std::cerr << "interpreter_bench: " << report.status().message() << std::endl;
-  return 1;
+  return kube::FinishHttp(1);
 }
