@@ -78,6 +78,11 @@ retest: build ## Run those tests again that failed the last time
 	@echo "== retest"
 	@$(call ctest,release,--rerun-failed)
 
+.PHONY: test-release
+test-release: build ## Run the behaviour tests as another release of Karmada than v1.18 (make test-release RELEASE=v1.19)
+	@echo "== test-release"
+	@BEHAVIOUR_RELEASE=$(or $(RELEASE),v1.19) $(call ctest,release,-R behaviour)
+
 .PHONY: e2e
 e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.25.10 or newer; some: make e2e CASES="flux samples")
 	@scripts/setup.sh e2e image
