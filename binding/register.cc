@@ -25,6 +25,7 @@
 #include "works/related.h"
 #include "works/rule_requeue.h"
 #include "works/standing_binding.h"
+#include "works/unregistering.h"
 
 namespace binding {
 namespace {
@@ -107,8 +108,10 @@ absl::Status RegisterBinding(const controllers::Context& context, int workers) {
   if (Scope::kNamespaced) builder.Reads(api::OverridePolicies());
   kube::Controller& controller =
       builder.Watches(Scope::Bindings(), {.when = {.update = ManifestsMayDiffer}})
-          .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
-                                  .map = BindingThatLostWork<Scope>(context.manager)})
+          .Watches(api::Works(),
+                   {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+                    .map = BindingThatLostWork<Scope>(context.manager),
+                    .removal_delay = works::TimeToUnregister(context.manager.cluster())})
           .Watches(
               api::Works(),
               {.when = {.add = kube::Never, .update = works::ChangedHands, .remove = kube::Never},

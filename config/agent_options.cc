@@ -6,7 +6,6 @@
 #include "config/agent_options.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +15,7 @@
 #include "config/command_line.h"
 #include "config/flag_types.h"
 #include "config/internal/option_checks.h"
+#include "config/internal/parse_end.h"
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
 #include "config/support.h"
@@ -78,27 +78,7 @@ void AddLoopFlags(CLI::App& app, Options& o) {
   internal::AddCommonFlags(app, o);
   AddValue(app, "--metrics-bind-address", o.metrics_bind_address, "address of /metrics; 0 for none")
       ->type_name("HOST:PORT");
-  AddValue(app, "--concurrent-work-syncs", o.concurrency.work, "workers for Works");
-  AddValue(app, "--concurrent-cluster-syncs", o.concurrency.cluster, "workers for the Cluster");
-  ClusterMonitoring& c = o.clusters;
-  AddDuration(app, "--cluster-status-update-frequency", c.status_update_frequency,
-              "how often the cluster's status is collected");
-  AddDuration(app, "--cluster-success-threshold", c.success_threshold,
-              "how long the cluster must be healthy again before it counts as ready");
-  AddDuration(app, "--cluster-failure-threshold", c.failure_threshold,
-              "how long the cluster must be unhealthy before it counts as not ready");
-  AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
-              "how long informers may take to sync while no page of a list arrives");
-  AddValue(app, "--cluster-memory-mib", c.memory_mib,
-           "MiB that the cached objects of the cluster may take; 0: three quarters of the memory "
-           "limit, or 1024 without one");
-  AddSwitch(app, "--enable-cluster-resource-modeling", c.resource_modeling,
-            "collect the cluster's nodes and pods into Cluster.status");
-  AddDuration(app, "--resync-period", o.resync_period,
-              "hand every object to its controllers again after this time; 0: never");
-  AddSwitch(app, "--member-server-side-apply", o.server_side_apply,
-            "put objects into the cluster by server-side apply, where the template's annotation "
-            "resourcetemplate.karmada.io/server-side-apply does not say otherwise");
+  internal::AddMemberFlags(app, o);
 }
 
 void AddFlags(CLI::App& app, AgentOptions& options) {
@@ -155,14 +135,7 @@ void WarnOfControllers(Options& o) {
   for (Warning& warning : WarningsOfAgentControllers(o.controllers)) {
     o.warnings.push_back(std::move(warning));
   }
-  for (const ControllerSupport& controller : AgentControllers()) {
-    const bool named = std::find(o.controllers.begin(), o.controllers.end(), controller.name) !=
-                       o.controllers.end();
-    if (!named || !controller.gate.has_value() || o.gates.Enabled(*controller.gate)) continue;
-    Warn(o, "--controllers",
-         absl::StrCat("--controllers: ", controller.name, " has no effect without --feature-gates=",
-                      FeatureGates::NameOf(*controller.gate), "=true"));
-  }
+  internal::WarnOfControllersBehindGates(AgentControllers(), o);
 }
 
 void WarnOfRotation(const CLI::App& app, Options& o) {
@@ -175,17 +148,8 @@ void WarnOfRotation(const CLI::App& app, Options& o) {
   }
 }
 
-ParsedAgent Exit(int code, std::string output) {
-  ParsedAgent parsed;
-  parsed.outcome = Parsed::Outcome::kExit;
-  parsed.exit_code = code;
-  parsed.output = std::move(output);
-  return parsed;
-}
-
 ParsedAgent Refused(absl::string_view why) {
-  return Exit(kUsageExitCode,
-              absl::StrCat("Error: ", why, "\nRun karmada-agent --help for the flags.\n"));
+  return internal::Refused<ParsedAgent>(why, "karmada-agent");
 }
 
 constexpr Support kNotes[] = {
@@ -226,7 +190,7 @@ ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv) {
   internal::AddUnusedLogFlags(app);
   const absl::StatusOr<std::string> answer = ParseWords(app, NormalizedWords(argc, argv));
   if (!answer.ok()) return Refused(answer.status().message());
-  if (!answer->empty()) return Exit(0, *answer);
+  if (!answer->empty()) return internal::Exit<ParsedAgent>(0, *answer);
   // `karmadactl register` writes --cluster-zones= for none.
   std::erase(parsed.options.agent.zones, "");
   if (loops.wanted_release.has_value()) loops.Emulate(*loops.wanted_release);
@@ -248,19 +212,7 @@ std::vector<FlagSupport> AgentFlags() {
   CLI::App app;
   AgentOptions unused;
   AddFlags(app, unused);
-  std::map<std::string, FlagSupport> by_name;
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = option->get_name();
-    if (name != "--help") by_name[name] = {name};
-  }
-  const auto add = [&by_name](const Support& s) {
-    by_name[std::string(s.name)] = {std::string(s.name), s.state, s.note};
-  };
-  for (const Support& note : kNotes) add(note);
-  for (const Support& flag : internal::UnusedLogFlagSupport()) add(flag);
-  std::vector<FlagSupport> out;
-  for (const auto& [name, flag] : by_name) out.push_back(flag);
-  return out;
+  return internal::FlagTable(app, kNotes, internal::UnusedLogFlagSupport());
 }
 
 }  // namespace config

@@ -26,6 +26,7 @@
 #include "config/command_line.h"
 #include "config/flag_types.h"
 #include "config/internal/option_checks.h"
+#include "config/internal/parse_end.h"
 #include "config/internal/removed_flags.h"
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
@@ -211,14 +212,7 @@ void Adjust(Options& o) {
 
 // Upstream does nothing in these cases either, without saying so.
 void WarnOfGates(Options& o) {
-  for (const ControllerSupport& controller : Controllers()) {
-    const bool named = std::find(o.controllers.begin(), o.controllers.end(), controller.name) !=
-                       o.controllers.end();
-    if (!named || !controller.gate.has_value() || o.gates.Enabled(*controller.gate)) continue;
-    Warn(o, "--controllers",
-         absl::StrCat("--controllers: ", controller.name, " has no effect without --feature-gates=",
-                      FeatureGates::NameOf(*controller.gate), "=true"));
-  }
+  internal::WarnOfControllersBehindGates(Controllers(), o);
   if (o.quota_sync_period != Options().quota_sync_period &&
       !o.gates.Enabled(Gate::kFederatedQuotaEnforcement)) {
     constexpr char kFlag[] = "--federated-resource-quota-sync-period";
@@ -306,19 +300,8 @@ void WarnOfShadow(Options& o) {
        "need tokens that are not made for it");
 }
 
-// The program prints the text and ends with this code, without running.
-Parsed Exit(int code, std::string output) {
-  Parsed parsed;
-  parsed.outcome = Parsed::Outcome::kExit;
-  parsed.exit_code = code;
-  parsed.output = std::move(output);
-  return parsed;
-}
-
 Parsed Refused(absl::string_view why) {
-  return Exit(kUsageExitCode, absl::StrCat("Error: ", why,
-                                           "\nRun karmada-controller-manager --help for the "
-                                           "flags.\n"));
+  return internal::Refused<Parsed>(why, "karmada-controller-manager");
 }
 
 }  // namespace
@@ -326,6 +309,17 @@ Parsed Refused(absl::string_view why) {
 namespace internal {
 
 absl::Status ValidateOptions(const Options& options) { return Validate(options); }
+
+void WarnOfControllersBehindGates(absl::Span<const ControllerSupport> known, Options& options) {
+  for (const ControllerSupport& controller : known) {
+    const bool named = std::find(options.controllers.begin(), options.controllers.end(),
+                                 controller.name) != options.controllers.end();
+    if (!named || !controller.gate.has_value() || options.gates.Enabled(*controller.gate)) continue;
+    Warn(options, "--controllers",
+         absl::StrCat("--controllers: ", controller.name, " has no effect without --feature-gates=",
+                      FeatureGates::NameOf(*controller.gate), "=true"));
+  }
+}
 
 void WarnAndAdjust(Options& options) {
   if (!options.profiling.enabled && options.profiling.bind_address != Profiling().bind_address) {
@@ -385,7 +379,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv, AdmissionFlags& admis
   if (!known.ok()) return Refused(known.message());
   const absl::StatusOr<std::string> answer = ParseWords(app, std::move(arguments));
   if (!answer.ok()) return Refused(answer.status().message());
-  if (!answer->empty()) return Exit(0, *answer);
+  if (!answer->empty()) return internal::Exit<Parsed>(0, *answer);
   if (options.wanted_release.has_value()) options.Emulate(*options.wanted_release);
   absl::Status valid = Validate(options);
   // Update keeps the first error.
@@ -416,19 +410,7 @@ std::vector<FlagSupport> Flags() {
   internal::AddUsedFlags(app, unused);
   internal::AddAdmissionFlags(app, unused_admission);
   internal::AddShadowFlags(app, unused_shadow);
-  std::map<std::string, FlagSupport> by_name;
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = option->get_name();
-    if (name != "--help") by_name[name] = {name};
-  }
-  const auto add = [&by_name](const Support& s) {
-    by_name[std::string(s.name)] = {std::string(s.name), s.state, s.note};
-  };
-  for (const Support& note : internal::UsedFlagNotes()) add(note);
-  for (const Support& flag : internal::UnusedFlagSupport()) add(flag);
-  std::vector<FlagSupport> out;
-  for (const auto& [name, flag] : by_name) out.push_back(flag);
-  return out;
+  return internal::FlagTable(app, internal::UsedFlagNotes(), internal::UnusedFlagSupport());
 }
 
 }  // namespace config

@@ -10,9 +10,6 @@
 
 namespace cmd {
 
-// How long a stop may take: the manager's graceful period and the destruction of objects after it.
-inline constexpr absl::Duration kAgentStopLimit = absl::Seconds(35);
-
 // Blocks. OK after a stop; otherwise the reason why it cannot go on: a server that cannot be
 // reached at the start, a registration that is refused, the lease lost. After an error for which
 // controllers::IsOtherRelease holds the process begins again. The agent behaves as the release of

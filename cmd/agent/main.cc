@@ -20,6 +20,7 @@
 #include "config/agent_options.h"
 #include "config/command_line.h"
 #include "config/version.h"
+#include "controllers/process/loop_parts.h"
 #include "controllers/process/release_watch.h"
 #include "kube/http/http_transport.h"
 
@@ -88,7 +89,7 @@ int main(int argc, char** argv) {
   signals.Watch(
       [source](int signal) mutable {
         base::LogInfo("stopping", {{"signal", signal}});
-        base::EndProcessAfter(cmd::kAgentStopLimit, kFailed);
+        base::EndProcessAfter(controllers::kStopLimit, kFailed);
         source.request_stop();
       },
       kFailed);

@@ -39,9 +39,6 @@ absl::StatusOr<Connection> Connect(const config::Options& options);
 // is given. No request is sent.
 absl::Status CheckClusterApi(const config::Options& options);
 
-// How long a stop may take: the manager's graceful period and the destruction of objects after it.
-inline constexpr absl::Duration kStopLimit = absl::Seconds(35);
-
 // What a shadow that ends by itself does.
 struct ShadowEnd {
   config::ShadowFlags flags;

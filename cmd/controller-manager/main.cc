@@ -27,6 +27,7 @@
 #include "config/shadow_flags.h"
 #include "config/support.h"
 #include "config/version.h"
+#include "controllers/process/loop_parts.h"
 #include "controllers/process/release_watch.h"
 #include "kube/http/http_transport.h"
 
@@ -41,7 +42,7 @@ void WatchSignals(const base::StopSignals& signals, base::StopSource source) {
   signals.Watch(
       [source](int signal) mutable {
         base::LogInfo("stopping", {{"signal", signal}});
-        base::EndProcessAfter(cmd::kStopLimit, kFailed);
+        base::EndProcessAfter(controllers::kStopLimit, kFailed);
         source.request_stop();
       },
       kFailed);
@@ -81,7 +82,7 @@ int Run(char** argv, const config::Options& options, const config::AdmissionFlag
   const auto end = [&](int exit_code) {
     code = exit_code;
     reported = true;
-    base::EndProcessAfter(cmd::kStopLimit, exit_code);
+    base::EndProcessAfter(controllers::kStopLimit, exit_code);
     stop_source.request_stop();
   };
   const absl::Status result = cmd::RunDaemon(options, admission, {shadow, end}, *connection, stop);

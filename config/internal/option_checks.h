@@ -6,7 +6,9 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "config/options.h"
+#include "config/support.h"
 
 namespace CLI {
 class App;
@@ -17,6 +19,9 @@ namespace config::internal {
 // Refuses values that upstream refuses, too. Fields without a flag have their defaults, which are
 // right.
 absl::Status ValidateOptions(const Options& options);
+
+// Warns of controllers that are named although their gates are off. `known` are all of the program.
+void WarnOfControllersBehindGates(absl::Span<const ControllerSupport> known, Options& options);
 
 // Adds warnings about settings without effect, and about values that upstream accepts although they
 // stop it from working; the latter are replaced. Call it last.

@@ -5,6 +5,7 @@
 
 #include "config/internal/used_flags.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -106,12 +107,10 @@ void AddRateFlags(CLI::App& app, Options& o) {
 
 void AddConcurrencyFlags(CLI::App& app, Options& o) {
   Concurrency& c = o.concurrency;
-  AddValue(app, "--concurrent-work-syncs", c.work, "workers for Works");
   AddValue(app, "--concurrent-resourcebinding-syncs", c.resource_binding,
            "workers for ResourceBindings");
   AddValue(app, "--concurrent-clusterresourcebinding-syncs", c.cluster_resource_binding,
            "workers for ClusterResourceBindings");
-  AddValue(app, "--concurrent-cluster-syncs", c.cluster, "workers for Clusters");
   AddValue(app, "--concurrent-namespace-syncs", c.namespace_, "workers for Namespaces");
   AddValue(app, "--concurrent-resource-template-syncs", c.resource_template,
            "workers for templates");
@@ -132,33 +131,15 @@ void AddClusterApiFlags(CLI::App& app, Options& o) {
 
 void AddClusterFlags(CLI::App& app, Options& o) {
   ClusterMonitoring& c = o.clusters;
-  AddDuration(app, "--cluster-status-update-frequency", c.status_update_frequency,
-              "how often a cluster's status is collected");
-  AddDuration(app, "--cluster-success-threshold", c.success_threshold,
-              "how long a cluster must be healthy again before it counts as ready");
-  AddDuration(app, "--cluster-failure-threshold", c.failure_threshold,
-              "how long a cluster must be unhealthy before it counts as not ready");
   AddDuration(app, "--cluster-monitor-period", c.monitor_period, "period of the health monitor");
   AddDuration(app, "--cluster-monitor-grace-period", c.monitor_grace_period,
               "silence after which a pull cluster becomes Unknown");
   AddDuration(app, "--cluster-startup-grace-period", c.startup_grace_period,
               "the same while the cluster never reported");
-  AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
-              "how long informers may take to sync while no page of a list arrives");
-  AddValue(app, "--cluster-memory-mib", c.memory_mib,
-           "MiB that the cached objects of one member cluster may take; 0: three quarters of the "
-           "memory limit, or 1024 without one");
-  AddDuration(app, "--resync-period", o.resync_period,
-              "hand every object to its controllers again after this time; 0: never");
   AddDuration(app, "--graceful-eviction-timeout", o.graceful_eviction_timeout,
               "how long a workload that is moved stays in its old cluster at most");
   AddDuration(app, "--federated-resource-quota-sync-period", o.quota_sync_period,
               "how often FederatedResourceQuotas are added up again");
-  AddSwitch(app, "--member-server-side-apply", o.server_side_apply,
-            "put objects into members by server-side apply, where the template's annotation "
-            "resourcetemplate.karmada.io/server-side-apply does not say otherwise");
-  AddSwitch(app, "--enable-cluster-resource-modeling", c.resource_modeling,
-            "collect members' nodes and pods into Cluster.status");
   AddValue(app, "--skipped-propagating-apis", o.skipped_propagating_apis,
            "semicolon separated: group, group/version or group/version/Kind,Kind")
       ->type_name("APIS");
@@ -212,10 +193,35 @@ void AddLoggingFlags(CLI::App& app, Options& o) {
 
 }  // namespace
 
+void AddMemberFlags(CLI::App& app, Options& o) {
+  AddValue(app, "--concurrent-work-syncs", o.concurrency.work, "workers for Works");
+  AddValue(app, "--concurrent-cluster-syncs", o.concurrency.cluster, "workers for Clusters");
+  ClusterMonitoring& c = o.clusters;
+  AddDuration(app, "--cluster-status-update-frequency", c.status_update_frequency,
+              "how often a cluster's status is collected");
+  AddDuration(app, "--cluster-success-threshold", c.success_threshold,
+              "how long a cluster must be healthy again before it counts as ready");
+  AddDuration(app, "--cluster-failure-threshold", c.failure_threshold,
+              "how long a cluster must be unhealthy before it counts as not ready");
+  AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
+              "how long informers may take to sync while no page of a list arrives");
+  AddValue(app, "--cluster-memory-mib", c.memory_mib,
+           "MiB that the cached objects of one member cluster may take; 0: three quarters of the "
+           "memory limit, or 1024 without one");
+  AddDuration(app, "--resync-period", o.resync_period,
+              "hand every object to its controllers again after this time; 0: never");
+  AddSwitch(app, "--member-server-side-apply", o.server_side_apply,
+            "put objects into members by server-side apply, where the template's annotation "
+            "resourcetemplate.karmada.io/server-side-apply does not say otherwise");
+  AddSwitch(app, "--enable-cluster-resource-modeling", c.resource_modeling,
+            "collect members' nodes and pods into Cluster.status");
+}
+
 void AddUsedFlags(CLI::App& app, Options& options) {
   AddServerFlags(app, options);
   AddRateFlags(app, options);
   AddConcurrencyFlags(app, options);
+  AddMemberFlags(app, options);
   AddClusterFlags(app, options);
   AddClusterApiFlags(app, options);
   AddEvictionFlags(app, options);
@@ -265,6 +271,23 @@ void AddAdmissionFlags(CLI::App& app, AdmissionFlags& admission) {
   AddValue(app, "--interpreter-admission-tls-private-key-file", admission.key_file,
            "the certificate's key")
       ->type_name("FILE");
+}
+
+std::vector<FlagSupport> FlagTable(const CLI::App& app, absl::Span<const Support> notes,
+                                   absl::Span<const Support> unused) {
+  std::map<std::string, FlagSupport> by_name;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (name != "--help") by_name[name] = {name};
+  }
+  for (const absl::Span<const Support> remarks : {notes, unused}) {
+    for (const Support& s : remarks) {
+      by_name[std::string(s.name)] = {std::string(s.name), s.state, s.note};
+    }
+  }
+  std::vector<FlagSupport> out;
+  for (const auto& [name, flag] : by_name) out.push_back(flag);
+  return out;
 }
 
 absl::Span<const Support> UsedFlagNotes() {

@@ -31,6 +31,7 @@
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "works/related.h"
+#include "works/unregistering.h"
 
 namespace controllers {
 namespace {
@@ -177,7 +178,10 @@ absl::Status RegisterQuotaSync(const Context& context, int workers) {
       context.NewController(api::kQuotaSyncController, workers)
           .Watches(quotas, {.when = {.update = OtherAssignments, .remove = kube::Never}})
           .Watches(quotas, OnDeletion(seen))
-          .Watches(api::Works(), {.when = {.update = OtherContent}, .map = RequestForQuotaOf})
+          .Watches(api::Works(),
+                   {.when = {.update = OtherContent},
+                    .map = RequestForQuotaOf,
+                    .removal_delay = works::TimeToUnregister(context.manager.cluster())})
           .Reads(api::Works(), kWorksByQuota, QuotaIndexValues)
           .Reads(api::Clusters())
           .Reads(api::Namespaces())

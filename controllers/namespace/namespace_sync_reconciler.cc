@@ -37,6 +37,7 @@
 #include "overrides/triggers.h"
 #include "works/binding_works.h"
 #include "works/related.h"
+#include "works/unregistering.h"
 
 namespace controllers {
 namespace {
@@ -176,8 +177,10 @@ absl::Status RegisterNamespaceSync(const Context& context, int workers) {
           .Watches(api::Namespaces(), {.when = {.update = kube::ResourceVersionChanged}})
           // A Work that somebody deletes is made again while its namespace is there; one that a
           // binding has let go is this loop's alone.
-          .Watches(api::Works(), {.when = {.add = kube::Never, .update = works::ChangedHands},
-                                  .map = NamespaceOf})
+          .Watches(api::Works(),
+                   {.when = {.add = kube::Never, .update = works::ChangedHands},
+                    .map = NamespaceOf,
+                    .removal_delay = works::TimeToUnregister(context.manager.cluster())})
           .Reads(api::Clusters())
           .Reads(api::ClusterResourceBindings())
           .Reads(api::ClusterOverridePolicies())

@@ -28,6 +28,7 @@
 #include "kube/meta/controller_ref.h"
 #include "kube/runtime/controller.h"
 #include "works/related.h"
+#include "works/unregistering.h"
 
 namespace controllers {
 namespace {
@@ -160,7 +161,9 @@ absl::Status RegisterUnifiedAuth(const Context& context, int workers) {
       .Watches(api::ClusterRoles(), {.when = {.update = OtherRules}, .map = clusters_of})
       .Watches(api::ClusterRoleBindings(),
                {.when = {.update = OtherSubjects}, .map = clusters_of_bound_role})
-      .Owns(api::Works(), api::Clusters(), {.add = kube::Never, .update = OtherContent})
+      .Owns(api::Works(), api::Clusters(),
+            {.when = {.add = kube::Never, .update = OtherContent},
+             .removal_delay = works::TimeToUnregister(context.manager.cluster())})
       .Build(std::make_unique<UnifiedAuthReconciler>(context.manager));
   return absl::OkStatus();
 }

@@ -299,8 +299,8 @@ ControllerBuilder& ControllerBuilder::Watches(std::shared_ptr<Informer> informer
 }
 
 ControllerBuilder& ControllerBuilder::Owns(const Resource& resource, const Resource& owner,
-                                           Predicates when) {
-  const auto owner_of = [gvk = owner.gvk, namespaced = owner.namespaced](const Object& object) {
+                                           Enqueue enqueue) {
+  enqueue.map = [gvk = owner.gvk, namespaced = owner.namespaced](const Object& object) {
     const OwnerRef ref = object.ControllerOwner();
     const absl::StatusOr<Gvk> kind = ParseGvk(ref.api_version, ref.kind);
     std::vector<Request> requests;
@@ -308,7 +308,7 @@ ControllerBuilder& ControllerBuilder::Owns(const Resource& resource, const Resou
     requests.push_back({.key = {namespaced ? std::string(object.ns()) : "", ref.name}});
     return requests;
   };
-  return Watches(resource, {.when = std::move(when), .map = owner_of});
+  return Watches(resource, std::move(enqueue));
 }
 
 ControllerBuilder& ControllerBuilder::ReadsWatchedKinds() {

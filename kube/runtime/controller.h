@@ -94,8 +94,8 @@ class ControllerBuilder {
   ControllerBuilder& Watches(std::shared_ptr<Informer> informer, Enqueue enqueue = {});
   // An event of an object of the resource queues its controlling owner (ownerReferences with
   // controller=true) if that is of kind `owner`, in the same namespace if `owner` is a namespaced
-  // resource.
-  ControllerBuilder& Owns(const Resource& resource, const Resource& owner, Predicates when = {});
+  // resource. `enqueue` determines the rest.
+  ControllerBuilder& Owns(const Resource& resource, const Resource& owner, Enqueue enqueue = {});
   // The reconciler also reads kinds that users choose (WatchedKinds), which cannot be named here.
   // Its reads are not checked.
   ControllerBuilder& ReadsWatchedKinds();

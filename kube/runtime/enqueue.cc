@@ -76,8 +76,17 @@ EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue) {
     add(map(*before, *after), kNormalPriority);
   };
   handler.on_delete = [&queue, add, when = std::move(enqueue.when.remove),
-                       map = std::move(enqueue.map)](const ObjectPtr& last) {
-    if (!when || when(*last)) return add(map(*last), kNormalPriority);
+                       map = std::move(enqueue.map), delay = enqueue.delay,
+                       removal_delay = std::move(enqueue.removal_delay)](const ObjectPtr& last) {
+    if (!when || when(*last)) {
+      const absl::Duration more = removal_delay ? removal_delay(*last) : absl::ZeroDuration();
+      if (more <= absl::ZeroDuration()) return add(map(*last), kNormalPriority);
+      for (const Request& request : map(*last)) {
+        const bool waits = queue.failing().Contains(request);
+        queue.AddAfter(request, waits ? delay : delay + more, kNormalPriority);
+      }
+      return;
+    }
     // A key that is not tried again must not count as failing for ever when its object has gone.
     if (queue.failing().size() == 0) return;
     for (const Request& request : map(*last)) {

@@ -50,6 +50,9 @@ struct Enqueue {
   // How long a request waits in the queue; further requests for the same key in that time have no
   // effect.
   absl::Duration delay;
+  // How long requests for an object that is gone wait besides, unless their key is failing, and so
+  // may be waiting for the end of the object. Empty stands for not at all.
+  std::function<absl::Duration(const Object& last)> removal_delay;
 };
 
 // Returns the handler that Watches attaches; for sources that come and go (members' informers).

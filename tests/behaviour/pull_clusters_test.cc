@@ -163,6 +163,27 @@ TEST_CASE("A pull cluster's Work goes when its agent has taken its objects away,
   CHECK(s.plane.Eventually([&] { return !s.plane.Exists("host", kBinding, s.binding); }));
 }
 
+TEST_CASE("Deleted Works of a pull cluster stay away for karmadactl unregister, others come back") {
+  Pulled s;
+  s.PropagateWeb();
+  const kube::ObjectKey of_namespace = {s.web.ns, api::WorkName("Namespace", s.ns, "")};
+  REQUIRE(s.plane.Eventually([&] { return s.plane.Exists("host", kWork, of_namespace); }));
+  for (const kube::ObjectKey& work : {s.web, of_namespace}) {
+    s.plane.Delete("host", kWork, work);
+    s.Patch(kWork, work, R"({"metadata":{"finalizers":null}})", "");
+  }
+  CHECK(s.plane.Always([&] {
+    return !s.plane.Exists("host", kWork, s.web) && !s.plane.Exists("host", kWork, of_namespace);
+  }));
+  const kube::ObjectKey pushed = {api::ExecutionNamespace("member1"), s.web.name};
+  const std::string uid(s.plane.Get("host", kWork, pushed)->uid());
+  s.plane.Delete("host", kWork, pushed);
+  CHECK(s.plane.Eventually([&] {
+    const auto work = s.plane.Get("host", kWork, pushed);
+    return work && work->uid() != uid;
+  }));
+}
+
 TEST_CASE("A pull cluster whose agent falls silent is unknown, and ready again when it reports") {
   Pulled s({"--cluster-monitor-period=200ms", "--cluster-monitor-grace-period=3s"});
   s.ReportReady();

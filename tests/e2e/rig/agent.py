@@ -1,70 +1,75 @@
-"""A cluster in Pull mode: servers like a member's, and the real karmada-agent, registered by a certificate request."""
+"""A cluster in Pull mode: servers like a member's, registered by the real `karmadactl register`, and an agent.
+
+The Deployment that karmadactl writes has pods of kwok's, which do nothing; start() runs what they would run: the command of
+the Deployment in the file system of an image, with its Secret and its service account.
+"""
 
 import base64
 import contextlib
+import json
 
-from .kube import Kube
-from .process import free_port, wait_until
+from . import metrics, paths
+from .pod import Pod, ServiceAccount
+from .process import must, wait_until
 
 _REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _RBAC = "rbac.authorization.k8s.io"
-_GROUP = "system:karmada:agents"
-_BOOTSTRAPPER = "e2e-bootstrapper"
+_NAMESPACE = "karmada-system"
+_DEPLOYMENT = f"/apis/apps/v1/namespaces/{_NAMESPACE}/deployments/karmada-agent"
+_LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases"
+_METRICS_PORT = 8080  # As karmadactl has it on the command line.
 
 
 class PullCluster:
-    """Starts the cluster's servers at once and its agent with register(); close() takes all of it away again."""
+    """Starts the cluster's servers at once; register() and start() do the rest; close() takes all of it away again."""
 
     def __init__(self, plane, name):
         self.plane, self.name = plane, name
-        self.agent = None
+        self.pod = None
         self.kube = plane.add_cluster(name)
         self.user = f"system:karmada:agent:{name}"
-        self._kubeconfig = plane.folder / f"{name}-agent.kubeconfig"
+        self.account = f"system:serviceaccount:{_NAMESPACE}:karmada-agent-sa"  # The agent's in its own cluster.
+        self._lease = f"{_LEASES}/karmada-agent-{name}"
 
     def register(self):
-        """What `karmadactl register` does: a certificate for the agent, by a request that the controller manager
-        approves, its rights in the control plane, and the agent."""
-        host = self.plane.host
-        host.apply(self._rights())
-        bootstrapper = Kube(self.plane.user("bootstrapper", _BOOTSTRAPPER, group=None),
-                            self.plane.testbed.exe("kubectl"))
-        pki = self.plane.pki
-        request = pki.request(f"{self.name}-agent", self.user, _GROUP)
-        # RBAC takes a moment to know the new rights.
-        wait_until("the certificate request", lambda: bootstrapper.create(_REQUESTS, {
-            "metadata": {"name": f"{self.name}-agent"},
-            "spec": {"signerName": "kubernetes.io/kube-apiserver-client", "request": pki.base64(request),
-                     "usages": ["digital signature", "key encipherment", "client auth"]}}), 10)
-        certificate = wait_until("the agent's certificate", self.certificate, 30)
-        pki.crt(f"{self.name}-agent").write_bytes(base64.b64decode(certificate))
-        pki.kubeconfig(self._kubeconfig, host.server, f"{self.name}-agent")
-        self.start()
+        """Types the command that `karmadactl token create` prints; a controller manager has to run, which approves the
+        certificate requests."""
+        self.plane.host.apply(_what_init_makes(self.plane.host))
+        host = ["--kubeconfig", self.plane.host.kubeconfig]
+        printed = self._karmadactl("token", "create", "--print-register-command", *host).split()
+        words = printed[printed.index("register"):]
+        answer = self._karmadactl(*words, "--cluster-name", self.name, "--kubeconfig", self.kube.kubeconfig)
+        if "is joined successfully" not in answer:  # Whatever is wrong, it ends with 0.
+            raise AssertionError(f"karmadactl register: {answer}")
 
-    def approval(self):
-        """The reason of the approval of the agent's certificate request, or None."""
-        found = self.plane.host.find(f"{_REQUESTS}/{self.name}-agent") or {}
-        return next((c["reason"] for c in found.get("status", {}).get("conditions", [])
-                     if c["type"] == "Approved"), None)
+    def approvals(self):
+        """The reasons for which the agent's certificate requests were approved."""
+        return [condition["reason"] for request in self.plane.host.items(_REQUESTS)
+                if request["metadata"]["name"].startswith(f"{self.name}-")
+                for condition in request.get("status", {}).get("conditions", []) if condition["type"] == "Approved"]
 
-    def certificate(self):
-        """The agent's certificate, or None before it is issued."""
-        found = self.plane.host.find(f"{_REQUESTS}/{self.name}-agent") or {}
-        return found.get("status", {}).get("certificate")
+    def start(self, program):
+        """Runs this program as the Deployment says, and waits until it leads."""
+        spec = self.kube.get(_DEPLOYMENT)["spec"]["template"]["spec"]
+        names = [volume["secret"]["secretName"] for volume in spec["volumes"]]
+        self.pod = Pod(self.plane, f"{self.name}-agent", spec, program, {name: self._secret(name) for name in names},
+                       account=ServiceAccount(self.kube, _NAMESPACE, spec["serviceAccountName"]))
 
-    def start(self):
-        """Starts the agent, again after stop()."""
-        self.agent = self.plane.start(f"{self.name}-agent", [
-            self.plane.testbed.exe("karmada-agent"), f"--karmada-kubeconfig={self._kubeconfig}",
-            f"--cluster-name={self.name}", f"--cluster-api-endpoint={self.kube.server}", "--leader-elect=false",
-            "--cluster-status-update-frequency=5s", "--cluster-success-threshold=1s", "--metrics-bind-address=0",
-            f"--health-probe-bind-address=127.0.0.1:{free_port()}"],
-            env={"KUBECONFIG": str(self.plane.kubeconfigs[self.name])})
+        def leads():
+            self.pod.process.check_alive()
+            return (self.plane.host.find(self._lease) or {}).get("spec", {}).get("holderIdentity")
+        wait_until(f"the agent of {self.name} to lead", leads, 60)
 
     def stop(self):
-        """Ends the agent; the cluster's servers go on."""
-        self.agent.stop()
+        """Ends the agent; the cluster's servers go on. Whoever comes next need not wait until its lease has run out."""
+        code = self.pod.stop()
+        self.plane.host.delete(self._lease)
+        return code
+
+    def samples(self):
+        """The metrics of the agent."""
+        return metrics.scrape(_METRICS_PORT)
 
     def ready(self):
         """The status of the Cluster's condition Ready, or None."""
@@ -72,52 +77,74 @@ class PullCluster:
         return next((c["status"] for c in cluster.get("status", {}).get("conditions", [])
                      if c["type"] == "Ready"), None)
 
-    def leave(self):
-        """Takes the Cluster out of the control plane; agent and controller manager have to run."""
-        self.plane.host.delete(f"{_CLUSTERS}/{self.name}")
-        wait_until(f"{self.name} has left", lambda: self.plane.host.find(f"{_CLUSTERS}/{self.name}") is None, 90)
+    def unregister(self):
+        """Takes the cluster out of the control plane; agent and controller manager have to run."""
+        self._karmadactl("unregister", self.name, "--cluster-kubeconfig", self.kube.kubeconfig,
+                         "--karmada-config", self.plane.host.kubeconfig)
 
     def close(self):
         """Ends everything that belongs to the cluster, whatever state it is in."""
-        with contextlib.suppress(AssertionError, OSError):
-            self.leave()
+        if self.plane.host.find(f"{_CLUSTERS}/{self.name}") is not None:
+            with contextlib.suppress(AssertionError, OSError):
+                self.unregister()
         self.plane.remove_cluster(self.name)
-        for secret in (self.name, f"{self.name}-impersonator"):
-            self.plane.host.delete(f"/api/v1/namespaces/karmada-cluster/secrets/{secret}")
-        self.plane.host.delete(f"{_REQUESTS}/{self.name}-agent")
 
-    def _rights(self):
-        """Those of karmadactl register for the agent, and of karmadactl init for who registers it."""
-        read = ["get", "list", "watch"]
-        return [
-            *_role("e2e-agent-bootstrap", _BOOTSTRAPPER, None, [
-                _rule("certificates.k8s.io", ["certificatesigningrequests"], ["create", "get"]),
-                _rule("certificates.k8s.io", ["certificatesigningrequests/clusteragent"], ["create"])]),
-            *_role(f"e2e-{self.name}", self.user, None, [
-                _rule("cluster.karmada.io", ["clusters"], [*read, "create", "delete"]),
-                _rule("cluster.karmada.io", ["clusters/status"], ["update"]),
-                _rule("config.karmada.io", ["*"], read),
-                _rule("", ["namespaces"], ["get"]), _rule("", ["services"], ["list", "watch"]),
-                _rule("", ["events"], ["create", "patch", "update"]),
-                _rule("coordination.k8s.io", ["leases"], ["get", "create", "update"]),
-                _rule("certificates.k8s.io", ["certificatesigningrequests"], ["get", "create"]),
-                # A role in the execution namespace would go with it, before the agent has let go of its Works.
-                _rule("work.karmada.io", ["works"], [*read, "create", "update", "delete"]),
-                _rule("work.karmada.io", ["works/status"], ["patch", "update"])]),
-            *_role(f"e2e-{self.name}", self.user, "karmada-cluster", [
-                _rule("", ["secrets"], ["get", "create", "patch"])])]
+    def _secret(self, name):
+        data = self.kube.get(f"/api/v1/namespaces/{_NAMESPACE}/secrets/{name}")["data"]
+        return {key: base64.b64decode(value).decode() for key, value in data.items()}
+
+    def _karmadactl(self, *words):
+        return must([self.plane.testbed.exe("karmadactl"), *words], timeout=180)
 
 
-def _rule(group, resources, verbs):
-    return {"apiGroups": [group], "resources": resources, "verbs": verbs}
+def ours():
+    """Our agent."""
+    return paths.AGENT
 
 
-def _role(name, user, namespace, rules):
-    """A role and its binding to a user, in a namespace or everywhere."""
-    prefix, place = ("", {"namespace": namespace}) if namespace else ("Cluster", {})
-    metadata = {"name": name, **place}
+def upstreams(testbed):
+    """Upstream's agent."""
+    return testbed.folder / "bin" / "karmada-agent"
+
+
+def _what_init_makes(host):
+    """What `karmadactl init` makes for clusters that register: who asks with a token finds the control plane, may ask for a
+    certificate, and has it approved."""
+    bootstrappers, agents = "system:bootstrappers:karmada:default-cluster-token", "system:karmada:agents"
+    requests, everything = "certificates.k8s.io", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
+    approver = "system:karmada:certificatesigningrequest:{}autoapprover"
+
+    def approves(prefix, group, name):
+        rules = [{"apiGroups": [requests], "resources": [f"certificatesigningrequests/{prefix}clusteragent"],
+                  "verbs": ["create"]}]
+        return [_role(approver.format(prefix), rules), _binding(name, "Group", group, approver.format(prefix))]
+    signer, public = "system:karmada:bootstrap-signer-clusterinfo", "kube-public"
+    generator = "system:karmada:agent-rbac-generator"
+    info = {"apiVersion": "v1", "kind": "Config", "clusters": [{"name": "", "cluster": {
+        "server": host.server, "certificate-authority-data": base64.b64encode(host.authority().encode()).decode()}}]}
     return [
-        {"apiVersion": f"{_RBAC}/v1", "kind": f"{prefix}Role", "metadata": metadata, "rules": rules},
-        {"apiVersion": f"{_RBAC}/v1", "kind": f"{prefix}RoleBinding", "metadata": metadata,
-         "roleRef": {"apiGroup": _RBAC, "kind": f"{prefix}Role", "name": name},
-         "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": user}]}]
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": public, "name": "cluster-info"},
+         "data": {"kubeconfig": json.dumps(info)}},
+        _role(signer, [{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["cluster-info"],
+                        "verbs": ["get"]}], public),
+        _binding(signer, "User", "system:anonymous", signer, public),
+        _role(generator, everything), _binding(generator, "User", "system:karmada:agent:rbac-generator", generator),
+        _binding("system:karmada:agent-bootstrap", "Group", bootstrappers, "system:node-bootstrapper"),
+        *approves("", bootstrappers, "system:karmada:agent-autoapprove-bootstrap"),
+        *approves("self", agents, "system:karmada:agent-autoapprove-certificate-rotation")]
+
+
+def _role(name, rules, namespace=None):
+    return {"apiVersion": f"{_RBAC}/v1", "kind": "Role" if namespace else "ClusterRole",
+            "metadata": _named(name, namespace), "rules": rules}
+
+
+def _binding(name, kind, subject, role, namespace=None):
+    prefix = "" if namespace else "Cluster"
+    return {"apiVersion": f"{_RBAC}/v1", "kind": f"{prefix}RoleBinding", "metadata": _named(name, namespace),
+            "roleRef": {"apiGroup": _RBAC, "kind": f"{prefix}Role", "name": role},
+            "subjects": [{"apiGroup": _RBAC, "kind": kind, "name": subject}]}
+
+
+def _named(name, namespace):
+    return {"name": name, **({"namespace": namespace} if namespace else {})}

@@ -40,6 +40,11 @@ class Kube:
         self._tls = client_tls(config)
         self._connection = None
 
+    def authority(self):
+        """The certificate of the authority that its server's certificate is of."""
+        config = yaml.safe_load(self.kubeconfig.read_text())
+        return base64.b64decode(config["clusters"][0]["cluster"]["certificate-authority-data"]).decode()
+
     def request(self, method, path, body=None, content_type="application/json", timeout=30):
         """The parsed answer (text if it is not JSON). Raises ApiError for 400 and above."""
         data = json.dumps(body) if body is not None else None

@@ -114,6 +114,9 @@ rules:
 - level: Metadata  # Of those whose rights are compared with what they do.
   users: {users}
   omitStages: [RequestReceived, ResponseStarted]
+- level: Metadata  # The agents of pull clusters, in the control plane and in their own cluster.
+  userGroups: ["system:karmada:agents", "system:serviceaccounts:karmada-system"]
+  omitStages: [RequestReceived, ResponseStarted]
 - level: None
   verbs: [get, list, watch]
 - level: Metadata

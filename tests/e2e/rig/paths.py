@@ -9,6 +9,7 @@ E2E = pathlib.Path(__file__).resolve().parents[1]
 ROOT = E2E.parents[1]
 BUILD = ROOT / "build"
 BIN = pathlib.Path(os.environ.get("KARMADA_BIN", BUILD / "release" / "bin"))
+AGENT = BIN / "karmada-agent"
 DAEMON = BIN / "karmada-controller-manager"
 INTERPRET = BIN / "karmada-interpret"
 LENS = BIN / "karmada-lens"

@@ -17,7 +17,7 @@ from .process import Process, free_port, must, wait_until
 
 HOST = "host"
 # As in Karmada's installation: templates in the control plane are inert, no workload controller runs.
-_HOST_CONTROLLERS = ("namespace,garbagecollector,serviceaccount-token,ttl-after-finished,"
+_HOST_CONTROLLERS = ("namespace,garbagecollector,serviceaccount-token,ttl-after-finished,bootstrapsigner,tokencleaner,"
                      "clusterrole-aggregation,csrsigning,csrapproving")
 _MEMBER_CONTROLLERS = "*,-nodeipam,-bootstrapsigner,-tokencleaner"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
@@ -263,6 +263,7 @@ class Plane:
             "--disable-admission-plugins=StorageObjectInUseProtection,ServiceAccount",
             f"--tls-cert-file={pki}/server.crt", f"--tls-private-key-file={pki}/server.key",
             f"--client-ca-file={pki}/ca.crt", "--service-cluster-ip-range=10.96.0.0/16",
+            "--enable-bootstrap-token-auth=true",
             "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
             f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key",
             f"--proxy-client-cert-file={pki}/front-proxy.crt", f"--proxy-client-key-file={pki}/front-proxy.key",

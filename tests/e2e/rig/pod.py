@@ -13,6 +13,7 @@ import shutil
 import ssl
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from . import paths
@@ -26,6 +27,7 @@ for each in proc dev; do mount --rbind "/$each" "$root/$each"; done
 mount -o remount,bind,ro "$root"
 exec "$@"
 """
+_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 _numbers = itertools.count(10)
 
 
@@ -41,12 +43,28 @@ def secret(namespace, name, data):
             "data": {key: base64.b64encode(text.encode()).decode() for key, text in data.items()}}
 
 
+class ServiceAccount:
+    """A pod's access to the API server of its cluster."""
+
+    def __init__(self, kube, namespace, name):
+        self._address, self._namespace, self._ca = urllib.parse.urlparse(kube.server), namespace, kube.authority()
+        self._token = kube.kubectl("-n", namespace, "create", "token", name).strip()
+
+    def files(self):
+        """{file name: text} of its folder."""
+        return {"token": self._token, "ca.crt": self._ca, "namespace": self._namespace}
+
+    def environment(self):
+        """Where the API server is."""
+        return {"KUBERNETES_SERVICE_HOST": self._address.hostname, "KUBERNETES_SERVICE_PORT": str(self._address.port)}
+
+
 class Pod:
     """A running container. stop() it."""
 
-    def __init__(self, plane, name, spec, program, secrets, hosts=(), address=None):
+    def __init__(self, plane, name, spec, program, secrets, hosts=(), address=None, account=None):
         """`spec` is the pod's, with one container, whose image is that of `program`; `secrets` are {name: {key: text}},
-        `hosts` pairs of an address and a name."""
+        `hosts` pairs of an address and a name; `account` is what the kubelet gives a pod of its service account."""
         self.address = address or new_address()
         self._container = spec["containers"][0]
         self._root = plane.folder / "pods" / name
@@ -54,12 +72,14 @@ class Pod:
         shutil.copytree(_image_root(plane.folder / "images", program), self._root, symlinks=True, copy_function=os.link)
         self._furnish(hosts)
         self._mount(spec["volumes"], secrets)
+        for key, text in (account.files() if account else {}).items():
+            self._write(f"{_ACCOUNT_FOLDER}/{key}", text)
         inside = os.getuid() == 0
         user = (spec.get("securityContext") or {}).get("runAsUser", 0) if inside else 0
         self.process = plane.start(name, [
             "unshare", "--mount", *([] if inside else ["--map-root-user"]), "sh", "-c", _ENTER, "pod", self._root,
             sys.executable, "-I", paths.E2E / "rig" / "enter.py", self._root, user, *self.words()],
-            env={"POD_IP": self.address, "PATH": "/bin"})
+            env={"POD_IP": self.address, "PATH": "/bin", **(account.environment() if account else {})})
 
     def words(self):
         """The command line, with its references to the environment resolved."""
@@ -78,12 +98,16 @@ class Pod:
         for mount in self._container["volumeMounts"]:
             data, place = volumes[mount["name"]], self._inside(mount["mountPath"])
             if "subPath" in mount:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_text(data[mount["subPath"]])
+                self._write(mount["mountPath"], data[mount["subPath"]])
                 continue
             place.mkdir(parents=True, exist_ok=True)
             for key, text in data.items():
                 (place / key).write_text(text)
+
+    def _write(self, path, text):
+        place = self._inside(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
 
     def _inside(self, path):
         return self._root / pathlib.Path(path).relative_to("/")
@@ -126,8 +150,9 @@ def _data_of(volume, secrets):
 
 def _image_root(folder, program):
     """The file system of a program's image; it is made once on each plane."""
-    root = folder / program.name / "root"
+    output = folder / program.parent.parent.name / program.name  # Upstream's program may have the name of ours.
+    root = output / "root"
     if not root.exists():
         must([sys.executable, paths.ROOT / "packaging" / "image" / "build.py", "--binary", program, "--output",
-              folder / program.name, "--root", root])
+              output, "--root", root])
     return root

@@ -90,6 +90,18 @@ TEST_CASE("events become requests as the predicates and the mapping say") {
     CHECK(queue.Get()->request.key.name == "a");
     CHECK(queue.size() == 0);
   }
+  SECTION("with a delay of removals, only requests for what is gone wait") {
+    const auto for_b = [](const Object& last) {
+      return last.name() == "b" ? absl::Seconds(1) : absl::ZeroDuration();
+    };
+    const EventHandler handler = EnqueueHandler(queue, {.removal_delay = for_b});
+    handler.on_delete(Share(Pod("b")));
+    CHECK(queue.Idle());
+    handler.on_delete(Share(Pod("a")));
+    CHECK(queue.Get()->request.key.name == "a");
+    clock.Advance(absl::Seconds(1));
+    CHECK(queue.Get()->request.key.name == "b");
+  }
 }
 
 }  // namespace
