@@ -296,7 +296,8 @@ TEST_CASE_METHOD(Fixture, "a write that the server gets late does not replace ne
   CHECK(Status() == newest);
 }
 
-TEST_CASE_METHOD(Fixture, "news are added to what the server has, and the cache does not show yet") {
+TEST_CASE_METHOD(Fixture,
+                 "news are added to what the server has, and the cache does not show yet") {
   server->Block("WATCH");
   server->EndWatches(absl::OkStatus());
   kube::Object stored = server->Find(api::Works(), kKey);
