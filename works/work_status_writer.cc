@@ -202,8 +202,10 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
   absl::Status Write(const Revision& revision, const base::StopToken& stop) {
     kube::UpdateOptions options;
     options.subresource = "status";
-    // No other writer changes the two lists, so no precondition is needed.
-    options.precondition = kube::UpdateOptions::Precondition::kNever;
+    // No other loop changes the two lists. But the server may execute a request of which nobody
+    // knows any more, or the last one of a former leader, after newer ones, and nothing would
+    // repair an older list.
+    options.precondition = kube::UpdateOptions::Precondition::kAlways;
     return kube::IgnoreGone(
         manager_.cluster()
             .Update(api::Works(), revision.before, revision.after, options, stop)

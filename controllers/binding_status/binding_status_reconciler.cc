@@ -188,11 +188,9 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(const kube::ObjectPtr&
                                                           const base::StopToken& stop) {
   kube::UpdateOptions options;
   options.subresource = "status";
-  // The scheduler writes conditions too, so a change of them needs a precondition; nobody else
-  // writes the items.
-  const bool shared_list = after.status()["conditions"] != object->status()["conditions"];
-  options.precondition = shared_list ? kube::UpdateOptions::Precondition::kAlways
-                                     : kube::UpdateOptions::Precondition::kNever;
+  // The scheduler writes conditions too. And a request that the server executes late, as the last
+  // one of a former leader, must not replace newer items: nothing would repair them.
+  options.precondition = kube::UpdateOptions::Precondition::kAlways;
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (kube::IsGone(now.status())) return now.status();

@@ -72,7 +72,9 @@ absl::StatusOr<kube::ObjectPtr> TemplateStatus::Send(const Target& target,
   kube::UpdateOptions options;
   options.subresource = "status";
   options.status_on_object = where == Where::kObject;
-  options.precondition = kube::UpdateOptions::Precondition::kNever;  // No other writer sets it.
+  // No other writer sets it, but an older status may arrive late, as the last write of a former
+  // leader, and nothing would repair that.
+  options.precondition = kube::UpdateOptions::Precondition::kAlways;
   return client_.Update(target.resource, target.object, after, options, stop);
 }
 

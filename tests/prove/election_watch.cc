@@ -64,7 +64,7 @@ bool IsSilence(Fault fault) { return fault == Fault::kSilent || fault == Fault::
 
 ElectionWatch::ElectionWatch(ElectionPlan plan, std::string logs, sandbox::Fleet& fleet,
                              TimeDriver& time)
-    : plan_(std::move(plan)), logs_(std::move(logs)), fleet_(fleet), time_(time), record_(Plan()) {}
+    : plan_(std::move(plan)), logs_(std::move(logs)), fleet_(fleet), time_(time), record_() {}
 
 ElectionWatch::~ElectionWatch() {
   stop_.request_stop();

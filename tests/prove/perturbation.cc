@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "base/status.h"
 
 namespace prove {
 namespace {
@@ -79,10 +81,19 @@ class Words {
     words_.erase(words_.begin());
     return first;
   }
-  int Number() {
-    int number = 0;
-    if (!absl::SimpleAtoi(Text(), &number) || number < 0) complete_ = false;
-    return number;
+  int Number() { return Read(Text()); }
+  // "STEP.NUMBER" of a write, or its number in the whole run.
+  void Write(Plan& plan) {
+    const std::vector<std::string> parts = absl::StrSplit(Text(), '.');
+    if (parts.size() > 1) plan.first_step = plan.last_step = Read(parts[0]);
+    plan.write = Read(parts.back());
+    if (parts.size() > 2) complete_ = false;
+  }
+  // A step, if there is one before the class.
+  void Step(Plan& plan) {
+    int step = 0;
+    if (words_.empty() || !absl::SimpleAtoi(words_.front(), &step)) return;
+    plan.first_step = plan.last_step = Number();
   }
   std::string Rest() {
     const std::string rest = absl::StrJoin(words_, " ");
@@ -92,6 +103,12 @@ class Words {
   bool complete() const { return complete_ && words_.empty(); }
 
  private:
+  int Read(const std::string& text) {
+    int number = 0;
+    if (!absl::SimpleAtoi(text, &number) || number < 0) complete_ = false;
+    return number;
+  }
+
   std::vector<std::string> words_;
   bool complete_ = true;
 };
@@ -101,14 +118,14 @@ void ReadArguments(Words& words, Plan& plan) {
     case Plan::Kind::kReference:
       break;
     case Plan::Kind::kCrashTwice:
-      plan.write = words.Number();
+      words.Write(plan);
       plan.second_write = words.Number();
       break;
     case Plan::Kind::kCrashBefore:
     case Plan::Kind::kCrashAfter:
     case Plan::Kind::kAnswerLost:
     case Plan::Kind::kAnswerCut:
-      plan.write = words.Number();
+      words.Write(plan);
       break;
     case Plan::Kind::kError:
       plan.code = words.Number();
@@ -116,6 +133,7 @@ void ReadArguments(Words& words, Plan& plan) {
     case Plan::Kind::kLateTimeout:
     case Plan::Kind::kUnread:
       plan.times = words.Number();
+      words.Step(plan);
       plan.request_class = words.Rest();
       break;
     case Plan::Kind::kStale:
@@ -158,6 +176,22 @@ absl::StatusOr<Plan> ReadPlan(const std::string& name) {
   return absl::InvalidArgumentError(absl::StrCat("not the name of a run: ", name));
 }
 
+absl::StatusOr<std::vector<Plan>> ReadPlans(const std::string& run) {
+  std::vector<Plan> plans;
+  const std::vector<std::string> names = absl::StrSplit(run, " & ");
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(Plan plan, ReadPlan(name));
+    if (plan.kind == Plan::Kind::kReference) continue;
+    const bool follows = plans.empty() || (plans.back().last_step != Plan::kWholeRun &&
+                                           plan.first_step > plans.back().last_step);
+    if (!follows) return absl::InvalidArgumentError(absl::StrCat("not one after another: ", run));
+    plans.push_back(std::move(plan));
+  }
+  constexpr size_t kMost = 63;  // They are the bits of a number.
+  if (plans.size() > kMost) return absl::InvalidArgumentError("too many perturbations");
+  return plans;
+}
+
 std::string RequestClass(const RequestFacts& request) {
   std::string text = absl::StrCat(IsHost(request) ? "host " : "member ", request.Verb(), " ");
   if (!request.info.is_resource) return absl::StrCat(text, request.http->path);
@@ -171,6 +205,27 @@ bool Counts(const RequestFacts& request) {
   return request.IsWrite() && resource != "leases" && resource != "events";
 }
 
+Perturbation::Perturbation(std::vector<Plan> plans) : plans_(std::move(plans)) { BeginStep(0); }
+
+const Plan& Perturbation::plan() const {
+  static const Plan& kNone = *new Plan;
+  const size_t current = current_;
+  return current < plans_.size() ? plans_[current] : kNone;
+}
+
+bool Perturbation::perturbed() const { return struck_ == (uint64_t{1} << plans_.size()) - 1; }
+
+void Perturbation::BeginStep(int step) {
+  absl::MutexLock lock(&mu_);
+  step_ = step;
+  const bool is_whole = !plans_.empty() && plans_.front().first_step == Plan::kWholeRun;
+  if (is_whole) return;  // It is the only one, and begins with the run.
+  current_ = 0;
+  while (current_ < plans_.size() && plans_[current_].last_step < step) ++current_;
+  if (current_ < plans_.size() && plans_[current_].first_step > step) current_ = plans_.size();
+  writes_begun_ = left_ = second_begins_ = 0;
+}
+
 void Perturbation::HoldKinds(const std::vector<std::string>& kinds) {
   {
     absl::MutexLock lock(&mu_);
@@ -179,7 +234,7 @@ void Perturbation::HoldKinds(const std::vector<std::string>& kinds) {
   for (const std::string& kind : kinds) {
     for (const GatePtr& gate : Gates(kind)) {
       gate->Hold();
-      perturbed_ = true;
+      NoteStroke();
     }
   }
 }
@@ -207,7 +262,7 @@ void Perturbation::OpenKinds() {
 
 void Perturbation::SetLag(const std::string& server, std::shared_ptr<sandbox::Lag> lag) {
   absl::MutexLock lock(&mu_);
-  if (lag != nullptr) perturbed_ = true;
+  if (lag != nullptr) NoteStroke();
   lags_[server] = std::move(lag);
 }
 
@@ -234,6 +289,18 @@ std::set<std::string> Perturbation::DeliveredKinds(int step) const {
   return found == delivered_.end() ? std::set<std::string>() : found->second;
 }
 
+std::vector<std::string> Perturbation::WritesOfStep(int step) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = writes_of_step_.find(step);
+  return found == writes_of_step_.end() ? std::vector<std::string>() : found->second;
+}
+
+std::set<std::string> Perturbation::ClassesOfStep(int step) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = classes_of_step_.find(step);
+  return found == classes_of_step_.end() ? std::set<std::string>() : found->second;
+}
+
 void Perturbation::OnDelivery(const sandbox::Delivery& delivery) {
   if (delivery.object == nullptr || phase_ != Phase::kWorkload) return;
   const std::string kind = KindOf(*delivery.watch);
@@ -241,8 +308,15 @@ void Perturbation::OnDelivery(const sandbox::Delivery& delivery) {
   delivered_[step_].insert(kind);
 }
 
+void Perturbation::NoteWrite(const RequestFacts& request) {
+  constexpr absl::Duration kPause = absl::Milliseconds(50);
+  const absl::Time now = absl::Now();
+  const bool paused = now - last_write_ > kPause;
+  last_write_ = now;
+  writes_of_step_[step_].push_back(absl::StrCat(RequestClass(request), paused ? kAfterPause : ""));
+}
+
 void Perturbation::Crash() {
-  perturbed_ = true;
   const pid_t daemon = daemon_.exchange(0);
   if (daemon == 0) return;
   kill(daemon, SIGKILL);
@@ -251,34 +325,40 @@ void Perturbation::Crash() {
 
 bool Perturbation::Strikes(const RequestFacts& request) {
   if (phase_ != Phase::kWorkload) return false;
-  if (IsOfClass(plan_.kind)) {
-    return RequestClass(request) == plan_.request_class && left_++ < plan_.times;
+  const Plan& plan = this->plan();
+  if (Counts(request)) {
+    NoteWrite(request);
+    ++writes_begun_;
   }
-  if (!Counts(request)) return false;
-  ++writes_begun_;
-  if (!IsCrash(plan_.kind) && !IsAnswer(plan_.kind)) return false;
-  if (writes_begun_ == plan_.write) {
+  if (IsOfClass(plan.kind)) {
+    return RequestClass(request) == plan.request_class && left_++ < plan.times;
+  }
+  if (!Counts(request) || (!IsCrash(plan.kind) && !IsAnswer(plan.kind))) return false;
+  if (writes_begun_ == plan.write) {
     second_begins_ = writes_begun_;
     return true;
   }
-  return plan_.kind == Plan::Kind::kCrashTwice && second_begins_ != 0 &&
-         writes_begun_ == second_begins_ + plan_.second_write;
+  return plan.kind == Plan::Kind::kCrashTwice && second_begins_ != 0 &&
+         writes_begun_ == second_begins_ + plan.second_write;
 }
 
 RequestVerdict Perturbation::OnRequest(const sandbox::RequestPtr& request) {
   const GatePtr gate = GateFor(*request);
   absl::MutexLock lock(&mu_);
-  classes_.insert(RequestClass(*request));
+  const std::string request_class = RequestClass(*request);
+  classes_.insert(request_class);
+  if (phase_ == Phase::kWorkload) classes_of_step_[step_].insert(request_class);
   if (!Strikes(*request)) return Reads(*request, gate);
-  perturbed_ = true;
-  if (plan_.kind == Plan::Kind::kCrashBefore) {
+  NoteStroke();
+  const Plan& plan = this->plan();
+  if (plan.kind == Plan::Kind::kCrashBefore) {
     Crash();
     return RequestVerdict::Close();
   }
-  if (plan_.kind == Plan::Kind::kError) {
-    const bool wait = plan_.code == 429;
+  if (plan.kind == Plan::Kind::kError) {
+    const bool wait = plan.code == 429;
     return RequestVerdict::Refuse(
-        sandbox::InjectedError(plan_.code, wait ? absl::Seconds(1) : absl::ZeroDuration()));
+        sandbox::InjectedError(plan.code, wait ? absl::Seconds(1) : absl::ZeroDuration()));
   }
   chosen_.emplace(request->server, request->number);
   return Reads(*request, gate);
@@ -321,7 +401,7 @@ AnswerVerdict Perturbation::OnExecuted(const sandbox::RequestPtr& request,
   if (Counts(*request)) writes_[phase_].push_back(line);
   if (outcome.code >= 400) failures_[phase_].push_back(line);
   if (chosen_.erase({request->server, request->number}) == 0) return {};
-  switch (plan_.kind) {
+  switch (plan().kind) {
     case Plan::Kind::kCrashAfter:
     case Plan::Kind::kCrashTwice:
       Crash();

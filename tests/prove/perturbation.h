@@ -17,11 +17,12 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "sandbox/http/interference.h"
 
 namespace prove {
 
-// What runs.h calls a run, taken apart.
+// One perturbation of what runs.h calls a run, taken apart.
 struct Plan {
   enum class Kind {
     kReference,
@@ -39,15 +40,21 @@ struct Plan {
     kLate,
     kOrder,
   } kind = Kind::kReference;
-  int write = 0, second_write = 0;  // Crashes and answers.
-  int code = 0, times = 0;          // Errors.
-  std::string request_class;        // Errors.
-  std::string server;               // kStale, kReconnect: "host", a member, or "all".
-  int64_t revisions = 0;            // kStale, kReconnect.
-  std::vector<std::string> kinds;   // kMerged, kLate, kOrder.
-  int first_step = 0, last_step = 0;
+  // Crashes and answers: which write, of those of the step if there is one.
+  int write = 0, second_write = 0;
+  int code = 0, times = 0;         // Errors.
+  std::string request_class;       // Errors.
+  std::string server;              // kStale, kReconnect: "host", a member, or "all".
+  int64_t revisions = 0;           // kStale, kReconnect.
+  std::vector<std::string> kinds;  // kMerged, kLate, kOrder.
+  // The steps in which it happens; kWholeRun when it may be any.
+  static constexpr int kWholeRun = -1;
+  int first_step = kWholeRun, last_step = kWholeRun;
 };
 absl::StatusOr<Plan> ReadPlan(const std::string& name);
+// The perturbations of a run, of which each has steps of its own unless it is the only one. None
+// for a reference.
+absl::StatusOr<std::vector<Plan>> ReadPlans(const std::string& run);
 
 // "host update works.work.karmada.io/status", "member list pods".
 std::string RequestClass(const sandbox::RequestFacts& request);
@@ -61,17 +68,19 @@ class Perturbation : public sandbox::Interference {
   // When a request comes, as far as the judgement is concerned.
   enum class Phase { kWorkload, kQuiet, kRestart };
 
-  explicit Perturbation(Plan plan) : plan_(std::move(plan)) {}
+  explicit Perturbation(std::vector<Plan> plans = {});
 
-  const Plan& plan() const { return plan_; }
+  const std::vector<Plan>& plans() const { return plans_; }
+  // The perturbation of this step; kReference if there is none.
+  const Plan& plan() const;
   // The process that crashes kill; 0 while there is none.
   void SetDaemon(pid_t daemon) { daemon_ = daemon; }
   void SetPhase(Phase phase) { phase_ = phase; }
 
   // Returns whether the daemon was killed since the last call.
   bool TakeCrash() { return crashed_.exchange(false); }
-  // Whether the moment of the perturbation has come.
-  bool perturbed() const { return perturbed_; }
+  // Whether the moments of all perturbations have come.
+  bool perturbed() const;
 
   // Holds back all watches of these kinds, "host/works.work.karmada.io" or "all".
   void HoldKinds(const std::vector<std::string>& kinds);
@@ -86,7 +95,13 @@ class Perturbation : public sandbox::Interference {
   std::set<std::string> Classes() const;
   // The kinds of which something was delivered while that step went on.
   std::set<std::string> DeliveredKinds(int step) const;
-  void BeginStep(int step) { step_ = step; }
+  void BeginStep(int step);
+  // The classes of the writes that have begun in that step, in their order; those before which
+  // the daemon has waited for a time are marked by kAfterPause at their end.
+  static constexpr char kAfterPause[] = " (after a pause)";
+  std::vector<std::string> WritesOfStep(int step) const;
+  // The classes of all requests of that step.
+  std::set<std::string> ClassesOfStep(int step) const;
 
   sandbox::RequestVerdict OnRequest(const sandbox::RequestPtr& request) override;
   sandbox::AnswerVerdict OnExecuted(const sandbox::RequestPtr& request,
@@ -103,15 +118,20 @@ class Perturbation : public sandbox::Interference {
   // Returns whether this request is one that the plan is about, and counts it.
   bool Strikes(const sandbox::RequestFacts& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsHeld(const std::string& kind) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NoteWrite(const sandbox::RequestFacts& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Crash();
+  void NoteStroke() { struck_ |= uint64_t{1} << current_.load(); }
 
-  const Plan plan_;
+  const std::vector<Plan> plans_;
+  std::atomic<size_t> current_ = 0;   // The plan of this step; plans_.size() for none.
+  std::atomic<uint64_t> struck_ = 0;  // A bit for each plan.
   std::atomic<pid_t> daemon_ = 0;
   std::atomic<Phase> phase_ = Phase::kWorkload;
   std::atomic<int> step_ = 0;
-  std::atomic<bool> crashed_ = false, perturbed_ = false;
+  std::atomic<bool> crashed_ = false;
   mutable absl::Mutex mu_;
-  int writes_begun_ ABSL_GUARDED_BY(mu_) = 0;
+  int writes_begun_ ABSL_GUARDED_BY(mu_) = 0;  // In the step, or in the run; as the plan counts.
+  absl::Time last_write_ ABSL_GUARDED_BY(mu_);
   int left_ ABSL_GUARDED_BY(mu_) = 0;  // kError and its like: how many have struck.
   int second_begins_ ABSL_GUARDED_BY(mu_) = 0;
   // The requests that the plan has chosen, by server and number, until they are executed.
@@ -122,7 +142,10 @@ class Perturbation : public sandbox::Interference {
   std::map<Phase, std::vector<std::string>> writes_ ABSL_GUARDED_BY(mu_);
   std::map<Phase, std::vector<std::string>> failures_ ABSL_GUARDED_BY(mu_);
   std::set<std::string> classes_ ABSL_GUARDED_BY(mu_);
-  std::map<int, std::set<std::string>> delivered_ ABSL_GUARDED_BY(mu_);  // By step.
+  // By step.
+  std::map<int, std::set<std::string>> delivered_ ABSL_GUARDED_BY(mu_);
+  std::map<int, std::set<std::string>> classes_of_step_ ABSL_GUARDED_BY(mu_);
+  std::map<int, std::vector<std::string>> writes_of_step_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace prove

@@ -25,9 +25,41 @@ TEST_CASE("A run is known by its name") {
   CHECK(late->kind == Plan::Kind::kLateTimeout);
 }
 
+TEST_CASE("Perturbations of later steps follow in the same run") {
+  const auto plans = ReadPlans("crash after 0.3 & late host/pods 2 & error 500 1 4 host get pods");
+  REQUIRE(plans.ok());
+  REQUIRE(plans->size() == 3);
+  CHECK((*plans)[0].first_step == 0);
+  CHECK((*plans)[0].write == 3);
+  CHECK((*plans)[1].first_step == 2);
+  CHECK((*plans)[2].first_step == 4);
+  CHECK((*plans)[2].request_class == "host get pods");
+  CHECK(ReadPlans("reference")->empty());
+  CHECK(ReadPlans("crash after 17")->front().first_step == Plan::kWholeRun);
+  for (const char* name : {"crash after 3.1 & crash after 3.2", "crash after 17 & late host/pods 2",
+                           "late host/pods 2 & crash after 17"}) {
+    INFO(name);
+    CHECK(absl::IsInvalidArgument(ReadPlans(name).status()));
+  }
+}
+
+TEST_CASE("Each step has the perturbation that is planned for it") {
+  Perturbation perturbation(*ReadPlans("crash after 0.3 & merged host/pods 2 3"));
+  CHECK(perturbation.plan().kind == Plan::Kind::kCrashAfter);
+  perturbation.BeginStep(1);
+  CHECK(perturbation.plan().kind == Plan::Kind::kReference);
+  for (const int step : {2, 3}) {
+    perturbation.BeginStep(step);
+    CHECK(perturbation.plan().kind == Plan::Kind::kMerged);
+  }
+  perturbation.BeginStep(4);
+  CHECK(perturbation.plan().kind == Plan::Kind::kReference);
+  CHECK_FALSE(perturbation.perturbed());
+}
+
 TEST_CASE("What is not the name of a run is refused") {
   for (const char* name : {"", "crash", "crash before", "crash before x", "crash before 3 4",
-                           "crash twice 3", "stale host 1", "tea break"}) {
+                           "crash twice 3", "crash after 1.2.3", "stale host 1", "tea break"}) {
     INFO(name);
     CHECK(absl::IsInvalidArgument(ReadPlan(name).status()));
   }

@@ -27,6 +27,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 import yaml
 
@@ -49,27 +50,74 @@ NEED_REAL_SERVERS = ("agent-certificates", "federated-autoscaler")
 CLASSES = ("crash", "answer", "error", "stale", "merged", "order", "election", "values")
 WRITE_CODES = (409, 429, 500, 403, 404, 422)
 READ_CODES = (429, 500, 403, 404)
-LAGS = (1, 2, 3, 5, 8, 13, 21, 34)
+UNCOUNTED = ("/leases.coordination.k8s.io", "/events")
+AFTER_PAUSE = " (after a pause)"  # As perturbation.h has it.
 LONGEST_RUN = 300  # Seconds of real time.
 
 
 # ---- Which runs there are ---------------------------------------------------------------------------
 
 
-def crash_runs(reference):
-    writes = len(reference["writes"])
-    for write in range(1, writes + 1):
-        yield f"crash before {write}"
-        yield f"crash after {write}"
-    for write in range(1, writes + 1, 3):
-        for second in (1, 2, 4):
-            yield f"crash twice {write} {second}"
+# A perturbation: its name, and the steps that it takes. Nothing of another one may happen there.
+Perturbation = collections.namedtuple("Perturbation", "name first last", defaults=(None, None))
+START = 0  # The step in which the daemon starts. It is the same for all workloads.
 
 
-def answer_runs(reference):
-    for write in range(1, len(reference["writes"]) + 1):
-        yield f"answer lost {write}"
-        yield f"answer cut {write}"
+class Scope:
+    """What of all that is the same in several workloads this one has to do."""
+
+    def __init__(self, seed, index=0, count=1):
+        self._seed, self._index, self._count = seed, index, count
+        self._times = {}
+        self._lock = threading.Lock()
+
+    def of(self, index, count):
+        """The scope of that one of so many workloads."""
+        scope = Scope(self._seed, index, count)
+        scope._times, scope._lock = self._times, self._lock
+        return scope
+
+    def is_mine(self, name):
+        """Whether this workload is the one that does what all could do."""
+        return zlib.crc32(f"{self._seed} {name}".encode()) % self._count == self._index
+
+    def is_needed(self, name, times):
+        """Whether no other workloads have done it so often."""
+        with self._lock:
+            self._times[name] = self._times.get(name, 0) + 1
+            return self._times[name] <= times
+
+
+def writes_of(reference, scope):
+    """Step, number there, class of request, and whether the daemon waited before, for each write that this workload has to strike."""
+    for step, writes in enumerate(reference["writesOfStep"]):
+        for number, text in enumerate(writes, 1):
+            if step != START or scope.is_mine(f"start {number}"):
+                yield step, number, text.removesuffix(AFTER_PAUSE), text.endswith(AFTER_PAUSE)
+
+
+def crash_runs(reference, scope):
+    """
+    A fresh process begins with what the servers have. That is the same before a write and after the one before, unless
+    somebody else has written in between, which takes time.
+    """
+    for step, number, _, paused in writes_of(reference, scope):
+        yield Perturbation(f"crash after {step}.{number}", step, step)
+        if paused:
+            yield Perturbation(f"crash before {step}.{number}", step, step)
+        if number % 3 == 1:
+            for second in (1, 2, 4) if number % 9 == 1 else (1,):
+                yield Perturbation(f"crash twice {step}.{number} {second}", step, step)
+
+
+def answer_runs(reference, scope):
+    """Whether an answer is lost or cut matters to the client alone, which does the same with each of a class."""
+    seen = set()
+    for step, number, request_class, _ in writes_of(reference, scope):
+        yield Perturbation(f"answer lost {step}.{number}", step, step)
+        if request_class not in seen:
+            yield Perturbation(f"answer cut {step}.{number}", step, step)
+        seen.add(request_class)
 
 
 def kind_of(request_class):
@@ -78,81 +126,147 @@ def kind_of(request_class):
     return "" if resource.startswith("/") else f"{server}/{resource.split('/')[0]}"
 
 
-def error_runs(reference):
-    """Each write is refused in each way; reads, where they are of what the workload changes, or of no kind."""
-    changed = set().union(*reference["delivered"][1:])
-    for name in reference["classes"]:
-        verb = name.split()[1]
-        reads = verb in ("get", "list", "watch")
-        if kind_of(name).endswith(("/leases.coordination.k8s.io", "/events")) or reads and kind_of(name) not in changed | {""}:
-            continue
-        for times in (1, 5):
-            for code in READ_CODES if reads else WRITE_CODES:
-                yield f"error {code} {times} {name}"
-            yield f"late timeout {times} {name}"
-            if verb != "watch":
-                yield f"unread {times} {name}"
+def errors_of(verb):
+    """Each answer once, and one of them five times: how often only determines how long the back-off gets."""
+    for code in READ_CODES if verb in ("get", "list", "watch") else WRITE_CODES:
+        yield f"error {code} 1"
+    yield "error 500 5"
+    yield "late timeout 1"
+    if verb != "watch":
+        yield "unread 1"
 
 
-def stale_runs(reference):
+def error_runs(reference, scope):
+    """
+    Each class of requests, a verb and a kind, gets each answer, in three workloads if it has so many, where it comes first
+    after the start; and once at the start. Reads, where they are of what the workload changes, or of no kind.
+    """
+    changed = set().union(*reference["delivered"][1:]) | {""}
+    met = set()
+    for step, classes in enumerate(reference["classesOfStep"]):
+        for name in classes:
+            verb, kind = name.split()[1], kind_of(name)
+            reads = verb in ("get", "list", "watch")
+            if (step != START and name in met) or kind.endswith(UNCOUNTED) or reads and kind not in changed:
+                continue
+            if step != START:
+                met.add(name)
+            for answer in errors_of(verb):
+                if step == START and not scope.is_needed(f"start {answer} {name}", 1):
+                    continue
+                if step != START and not scope.is_needed(f"{answer} {name}", 3):
+                    continue
+                yield Perturbation(f"{answer} {step} {name}", step, step)
+
+
+def stale_runs(reference, scope):
+    """
+    What is old: as it was when the step began, in the midst of it, and when the one before, or the third before, began. Between
+    two steps nothing changes, so that other ages show what these show. Members have histories of their own.
+    """
     versions = reference["versions"]
-    for step, version in enumerate(versions[1:], 1):
-        for lag in LAGS:
-            if lag >= version - versions[0] + LAGS[2]:
-                break
-            for server in ("host", "all", "member1"):
-                yield f"stale {server} {step} {lag}"
-                yield f"reconnect {server} {step} {lag}"
+    for step in range(1, len(versions)):
+        changes = versions[step] - versions[step - 1]
+        ages = {changes, (changes + 1) // 2, versions[step] - versions[max(step - 2, 0)], versions[step] - versions[max(step - 4, 0)]}
+        for age in sorted(ages - {0}):
+            yield Perturbation(f"stale host {step} {age}", step, step)
+            yield Perturbation(f"reconnect host {step} {age}", step, step)
+        if any(kind.startswith("member/") for kind in reference["delivered"][step]):
+            for what, server, age in itertools.product(("stale", "reconnect"), ("member1", "all"), (1, 5)):
+                yield Perturbation(f"{what} {server} {step} {age}", step, step)
 
 
-def merged_runs(reference):
-    steps = len(reference["versions"]) - 1
-    for first, last in itertools.combinations_with_replacement(range(1, steps + 1), 2):
-        if last - first > 1 and last != steps:
-            continue
-        yield f"merged all {first} {last}"
-        for kind in sorted(set().union(*reference["delivered"][first:last + 1])):
-            yield f"merged {kind} {first} {last}"
+def merged_runs(reference, scope):
+    """Each kind alone and all of them, in each step; over two steps, and to the end, what changes in both."""
+    delivered = reference["delivered"]
+    last = len(delivered) - 1
+    for step in range(1, last + 1):
+        for kind in ("all", *delivered[step]):
+            yield Perturbation(f"merged {kind} {step} {step}", step, step)
+        if step < last:
+            for kind in ("all", *sorted(set(delivered[step]) & set(delivered[step + 1]))):
+                yield Perturbation(f"merged {kind} {step} {step + 1}", step, step + 1)
+        if step < last - 1:
+            yield Perturbation(f"merged all {step} {last}", step, last)
 
 
-def order_runs(reference):
+def order_runs(reference, scope):
+    """Each kind after all others, in each step; and two kinds after all others, where they first change in the same step."""
+    met = set()
     for step, kinds in enumerate(reference["delivered"]):
-        if step == 0:
+        if step == START:
             continue
         for kind in kinds:
-            yield f"late {kind} {step}"
-        for first, second in itertools.permutations(kinds, 2):
-            yield f"order {first} {second} {step}"
+            yield Perturbation(f"late {kind} {step}", step, step)
+        for pair in itertools.permutations(kinds, 2):
+            if pair not in met and len(kinds) > 2:
+                yield Perturbation(f"order {' '.join(pair)} {step}", step, step)
+            met.add(pair)
 
 
-def election_runs(reference):
-    """Every duration, each time with another write; every edit and every step of clocks with several writes."""
-    writes = itertools.cycle(range(1, len(reference["writes"]) + 1))
-    if not reference["writes"]:
+def election_runs(reference, scope):
+    """
+    Who leads does not depend on the workload: each duration, each edit and each step of clocks is tried with one of them. What a
+    write does that arrives late depends on its class.
+    """
+    writes = [(number, text.removesuffix(AFTER_PAUSE)) for number, text in
+              enumerate(itertools.chain(*reference["writesOfStep"]), 1)]
+    if not writes:
         return
+    for number, request_class in writes:
+        if request_class not in [earlier for _, earlier in writes[:number - 1]]:
+            for what in ("killed", "overtaken"):
+                if scope.is_needed(f"election {what} {request_class}", 8):
+                    yield Perturbation(f"election 2 {what} {number}")
+    for name in elections():
+        if scope.is_mine(name):
+            yield Perturbation(f"{name} {1 + zlib.crc32(name.encode()) % len(writes)}")
+
+
+def elections():
     for seconds in range(61):
         for who, fault in itertools.product(("leader", "stand-bys", "all"), ("refused", "silent", "lost", "stopped")):
-            yield f"election {2 + seconds % 2} {fault} {who} {seconds} {next(writes)}"
-        yield f"election {3 - seconds % 2} held {seconds} {next(writes)}"
-    for write in range(1, len(reference["writes"]) + 1):
-        yield f"election 2 killed {write}"
-        yield f"election 2 overtaken {write}"
+            yield f"election {2 + seconds % 2} {fault} {who} {seconds}"
+        yield f"election {3 - seconds % 2} held {seconds}"
     for edit in ("deleted", "free", "stranger", "stand-by", "past", "future", "short", "long"):
-        for contenders in (2, 3, 2, 3):
-            yield f"election {contenders} lease {edit} {next(writes)}"
+        for contenders in (2, 3):
+            yield f"election {contenders} lease {edit}"
     for leader, others in itertools.product((-3600, -20, 0, 20, 3600), repeat=2):
-        yield f"election 2 clocks {leader} {others} {next(writes)}"
+        yield f"election 2 clocks {leader} {others}"
 
 
 RUNS = {"crash": crash_runs, "answer": answer_runs, "error": error_runs, "stale": stale_runs, "merged": merged_runs,
         "order": order_runs, "election": election_runs,
-        "values": lambda reference: reference["runs"]}
+        "values": lambda reference, scope: map(Perturbation, reference["runs"])}
+
+
+def joined(perturbations):
+    """
+    The runs that make all of them, as lists. When a step has settled as in the reference, what was done in it is over, and the next one
+    may have a perturbation of its own: so one run makes several, one after the other.
+    """
+    runs = [[one] for one in perturbations if one.first is None]
+    waiting = collections.defaultdict(list)
+    for one in perturbations:
+        if one.first is not None:
+            waiting[one.first].append(one)
+    while any(waiting.values()):
+        run, step = [], 0
+        for step in sorted(step for step, ones in waiting.items() if ones):
+            if not run or step > run[-1].last:
+                run.append(waiting[step].pop(0))
+        runs.append(run)
+    return runs
 
 
 def class_of(run):
     word = run.split()[0]
     return {"late": "error" if run.startswith("late timeout") else "order", "unread": "error",
             "reconnect": "stale", "value": "values"}.get(word, word)
+
+
+def parts_of(run):
+    return [run] if class_of(run) == "values" else run.split(" & ")
 
 
 def is_seed(path):
@@ -183,8 +297,11 @@ class Worker:
         return json.loads(line) if line else None
 
     def run(self, name):
-        self._process.stdin.write(name + "\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(name + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return None
         return self._line()
 
     def end(self):
@@ -213,7 +330,8 @@ class Exceptions:
         """The lines that no exception explains."""
         def explained(line):
             return any(class_of(run) == one["class"] and workload == one.get("workload", workload) and
-                       re.search(one["run"], run) and re.search(one["violation"], line) for one in self._all)
+                       any(re.search(one["run"], part) for part in parts_of(run)) and re.search(one["violation"], line)
+                       for one in self._all)
         return [line for line in lines if not explained(line)]
 
 
@@ -223,16 +341,21 @@ class Journal:
     def __init__(self, path):
         self.path = path
         self.done = {}
+        self.parts = set()  # Of all runs: (workload, perturbation).
         if path and path.exists():
             for line in path.read_text().splitlines():
                 entry = json.loads(line)
-                self.done[entry["workload"], entry["run"]] = entry
+                self._note(entry)
         self._lock = threading.Lock()
         self._file = open(path, "a") if path else None
 
+    def _note(self, entry):
+        self.done[entry["workload"], entry["run"]] = entry
+        self.parts |= {(entry["workload"], part) for part in parts_of(entry["run"])}
+
     def add(self, entry):
         with self._lock:
-            self.done[entry["workload"], entry["run"]] = entry
+            self._note(entry)
             if self._file:
                 self._file.write(json.dumps(entry) + "\n")
                 self._file.flush()
@@ -247,6 +370,8 @@ class Proof:
         self.journal = Journal(options.journal)
         self.command = options.command or [str(ROOT / options.build / "bin" / "karmada-controller-manager"), *FLAGS]
         self.exceptions = Exceptions()
+        self.scope = Scope(options.seed)
+        self.places = {}
         self.left = collections.Counter()
         self._say = threading.Lock()
 
@@ -258,10 +383,15 @@ class Proof:
         """The runs of this shard that are still to be done, in an order that each day another seed shuffles."""
         index, count = self.options.shard
         classes = [name for name in self.options.classes if (name == "values") == is_seed(workload)]
-        runs = [run for name in classes for run in RUNS[name](reference)]
+        scope = self.scope.of(*self.places[workload])
+        runs = []
+        for name in classes:
+            perturbations = list(RUNS[name](reference, scope))
+            random.Random(f"{self.options.seed} {workload.stem} {name}").shuffle(perturbations)
+            runs += joined([one for one in perturbations[index::count] if (workload.stem, one.name) not in self.journal.parts])
         random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
-        runs = [run for run in runs[index::count] if (workload.stem, run) not in self.journal.done]
-        return runs[:self.options.runs] if self.options.runs else runs
+        names = [" & ".join(one.name for one in run) for run in runs]
+        return names[:self.options.runs] if self.options.runs else names
 
     def workload(self, path):
         worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
@@ -285,7 +415,7 @@ class Proof:
                     if worker.reference is None:
                         return
                     continue
-                self.note(path, result)
+                self.note(path, result, worker)
         finally:
             worker.end()
             if not any(worker.directory.glob("*/daemon.log")):
@@ -299,8 +429,21 @@ class Proof:
         self.note(path, {"run": "reference", "violations": again["violations"] if again else [worker.error()]})
         return False
 
-    def note(self, path, result):
+    def culprits(self, path, run, worker):
+        """Does the perturbations of a run one by one; returns whether one of them fails alone."""
+        failed = False
+        for part in parts_of(run):
+            result = worker.run(part)
+            if result is None:
+                return failed
+            failed |= self.note(path, result)
+        return failed
+
+    def note(self, path, result, worker=None):
+        """Notes a run; returns whether it has failed. With a worker, it finds out which part of the run has."""
         violations = self.exceptions.without(path.stem, result["run"], result["violations"])
+        if violations and worker and len(parts_of(result["run"])) > 1 and self.culprits(path, result["run"], worker):
+            return True
         entry = {"workload": path.stem, "run": result["run"], "violations": violations,
                  "excepted": len(result["violations"]) > len(violations),
                  "refused": result.get("refused", ""), "seconds": round(result.get("realSeconds", 0), 3), "perturbed": result.get("perturbed", True)}
@@ -309,8 +452,11 @@ class Proof:
             self.say(f"FAILED {path.stem}: {entry['run']}")
             for line in entry["violations"][:8]:
                 self.say(f"    {line}")
+        return bool(violations)
 
     def all(self, paths):
+        for alike in ([path for path in paths if not is_seed(path)], [path for path in paths if is_seed(path)]):
+            self.places |= {path: (index, len(alike)) for index, path in enumerate(alike)}
         waiting = queue.Queue()
         for path in paths:
             waiting.put(path)
@@ -340,7 +486,8 @@ class Proof:
 def table(entries):
     rows = {}
     for entry in entries:
-        row = rows.setdefault(class_of(entry["run"]), {"runs": 0, "seconds": 0, "failed": 0, "excepted": 0, "in vain": 0, "refused": 0})
+        row = rows.setdefault(class_of(entry["run"]), {"perturbations": 0, "runs": 0, "seconds": 0, "failed": 0, "excepted": 0, "in vain": 0, "refused": 0})
+        row["perturbations"] += len(parts_of(entry["run"]))
         row["runs"] += 1
         row["seconds"] += entry["seconds"]
         row["failed"] += bool(entry["violations"])
@@ -355,9 +502,9 @@ def is_value(entry):
 
 
 def print_table(rows):
-    print(f"\n{'class':<12}{'runs':>8}{'seconds':>10}{'failed':>8}{'excepted':>10}{'in vain':>9}{'refused':>9}")
+    print(f"\n{'class':<12}{'perturbations':>14}{'runs':>8}{'seconds':>10}{'failed':>8}{'excepted':>10}{'in vain':>9}{'refused':>9}")
     for name, row in rows.items():
-        print(f"{name:<12}{row['runs']:>8}{row['seconds']:>10.0f}{row['failed']:>8}{row['excepted']:>10}{row['in vain']:>9}"
+        print(f"{name:<12}{row['perturbations']:>14}{row['runs']:>8}{row['seconds']:>10.0f}{row['failed']:>8}{row['excepted']:>10}{row['in vain']:>9}"
               f"{row['refused']:>9}")
 
 

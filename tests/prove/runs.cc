@@ -77,10 +77,11 @@ bool MayGiveUp(Plan::Kind kind) {
 
 class Runner {
  public:
-  Runner(const Workload& workload, Plan plan, const Record* reference)
+  Runner(const Workload& workload, std::vector<Plan> plans, const Record* reference)
       : workload_(workload),
         reference_(reference),
-        perturbation_(std::make_shared<Perturbation>(std::move(plan))) {}
+        perturbation_(std::make_shared<Perturbation>(std::move(plans))),
+        last_step_(LastStep()) {}
 
   absl::Status Run(const RunOptions& options, TimeDriver& time) {
     StageOptions stage{.command = options.command, .directory = options.directory};
@@ -124,15 +125,22 @@ class Runner {
     RETURN_IF_ERROR(StartDaemon());
     RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
     RETURN_IF_ERROR(NoteState());
-    const size_t last =
-        IsRead(plan().kind) ? static_cast<size_t>(plan().last_step) : workload_.steps.size();
-    for (size_t i = 1; i <= std::min(last, workload_.steps.size()); ++i) {
-      RETURN_IF_ERROR(base::Annotate(DoStep(static_cast<int>(i)), "step ", i));
+    for (int i = 1; i <= last_step_ && !differs_; ++i) {
+      RETURN_IF_ERROR(base::Annotate(DoStep(i), "step ", i));
     }
-    return Close();
+    return differs_ ? absl::OkStatus() : Close();
   }
 
-  // What these plans do ends with their step.
+  // What is as in the reference after a step goes on as there. One more step shows that the daemon,
+  // which may be a new one, takes notice.
+  int LastStep() const {
+    const int all = static_cast<int>(workload_.steps.size());
+    const std::vector<Plan>& plans = perturbation_->plans();
+    const bool to_the_end = plans.empty() || plans.back().last_step == Plan::kWholeRun;
+    return to_the_end ? all : std::min(all, plans.back().last_step + 1);
+  }
+
+  // What these plans do is done when their step has settled.
   static bool IsRead(Plan::Kind kind) {
     return kind == Plan::Kind::kStale || kind == Plan::Kind::kReconnect;
   }
@@ -155,7 +163,8 @@ class Runner {
       record_.states.push_back({});  // What is held back cannot have had its effect yet.
       return absl::OkStatus();
     }
-    if (number == plan().last_step) {
+    const bool goes_on = IsRead(plan().kind) || !plan().kinds.empty();
+    if (number == plan().last_step && goes_on) {
       RETURN_IF_ERROR(EndPerturbation());
       RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
     }
@@ -220,6 +229,8 @@ class Runner {
       RETURN_IF_ERROR(stage_->Settle(absl::Minutes(5)));
       state = ReadSettledState(stage_->fleet());
     }
+    differs_ =
+        reference_ != nullptr && at < reference_->states.size() && state != reference_->states[at];
     record_.states.push_back(std::move(state));
     record_.versions.push_back(stage_->VersionOf("host"));
     return absl::OkStatus();
@@ -227,7 +238,8 @@ class Runner {
 
   absl::Status Close() {
     RETURN_IF_ERROR(stage_->Settle(workload_.quiet));
-    if (!IsRead(plan().kind)) record_.unmet = user_->Missing(workload_.end);
+    const bool whole = last_step_ == static_cast<int>(workload_.steps.size());
+    if (whole) record_.unmet = user_->Missing(workload_.end);
     perturbation_->SetPhase(Phase::kQuiet);
     stage_->time().RunFor(kLookAtEnd, [] { return false; });
     record_.threads = static_cast<int>(ProcessFigure(stage_->daemon(), "Threads:"));
@@ -247,9 +259,11 @@ class Runner {
     record_.classes = perturbation_->Classes();
     for (int step = 0; step <= static_cast<int>(workload_.steps.size()); ++step) {
       record_.delivered.push_back(perturbation_->DeliveredKinds(step));
+      record_.writes_of_step.push_back(perturbation_->WritesOfStep(step));
+      record_.classes_of_step.push_back(perturbation_->ClassesOfStep(step));
     }
     record_.warnings = Warnings(stage_->fleet());
-    record_.perturbed = perturbation_->perturbed() || plan().kind == Plan::Kind::kReference;
+    record_.perturbed = perturbation_->perturbed();
     stage_->OnIdle(nullptr);
   }
 
@@ -258,6 +272,8 @@ class Runner {
   const Workload& workload_;
   const Record* const reference_;
   const std::shared_ptr<Perturbation> perturbation_;
+  const int last_step_;
+  bool differs_ = false;  // From the reference; what follows from it says no more.
   std::unique_ptr<Stage> stage_;
   std::optional<User> user_;
   Record record_;
@@ -266,8 +282,8 @@ class Runner {
 // A crash makes nothing fail that could be spoken of in events; errors, and reads of what is old,
 // do.
 bool MayWarn(Plan::Kind kind) {
-  return kind != Plan::Kind::kCrashBefore && kind != Plan::Kind::kCrashAfter &&
-         kind != Plan::Kind::kCrashTwice;
+  return kind != Plan::Kind::kReference && kind != Plan::Kind::kCrashBefore &&
+         kind != Plan::Kind::kCrashAfter && kind != Plan::Kind::kCrashTwice;
 }
 
 json::Value Strings(const std::vector<std::string>& texts) { return json::Value::Strings(texts); }
@@ -292,11 +308,16 @@ int ThreadsOf(pid_t pid) { return static_cast<int>(ProcessFigure(pid, "Threads:"
 json::Value Record::ToJson() const {
   json::Value versions = json::Value::Array();
   for (const int64_t version : this->versions) versions.Append(version);
-  json::Value delivered = json::Value::Array();
-  for (const auto& kinds : this->delivered) delivered.Append(Strings(kinds));
+  const auto by_step = [](const auto& steps) {
+    json::Value list = json::Value::Array();
+    for (const auto& texts : steps) list.Append(Strings(texts));
+    return list;
+  };
   return json::Value::Object({{"writes", Strings(writes)},
                               {"classes", Strings(classes)},
-                              {"delivered", delivered},
+                              {"delivered", by_step(delivered)},
+                              {"writesOfStep", by_step(writes_of_step)},
+                              {"classesOfStep", by_step(classes_of_step)},
                               {"versions", versions},
                               {"lateWrites", Strings(late_writes)},
                               {"writesAtRestart", Strings(writes_at_restart)},
@@ -320,8 +341,8 @@ absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
   if (IsElection(name)) {
     ASSIGN_OR_RETURN(record, RunElection(workload, name, reference, options, time));
   } else {
-    ASSIGN_OR_RETURN(Plan plan, ReadPlan(name));
-    Runner runner(workload, std::move(plan), reference);
+    ASSIGN_OR_RETURN(std::vector<Plan> plans, ReadPlans(name));
+    Runner runner(workload, std::move(plans), reference);
     RETURN_IF_ERROR(runner.Run(options, time));
     record = runner.Take();
   }
@@ -368,9 +389,12 @@ std::vector<std::string> Violations(const Record& reference, const Record& run,
   for (const std::string& error : run.late_errors) {
     if (!known_errors.contains(error)) found.push_back(absl::StrCat("fails at the end: ", error));
   }
-  const absl::StatusOr<Plan> plan = ReadPlan(name);
+  const absl::StatusOr<std::vector<Plan>> plans = ReadPlans(name);
+  const bool may_warn =
+      !plans.ok() || std::any_of(plans->begin(), plans->end(),
+                                 [](const Plan& plan) { return MayWarn(plan.kind); });
   for (const std::string& warning : run.warnings) {
-    if (plan.ok() && !MayWarn(plan->kind) && !reference.warnings.contains(warning)) {
+    if (!may_warn && !reference.warnings.contains(warning)) {
       found.push_back(absl::StrCat("warns: ", warning));
     }
   }

@@ -1,8 +1,9 @@
 // One run of a workload under one perturbation, and the judgement about it.
 //
-// A run is named by a line, which is enough to repeat it:
+// A run is named by a line, which is enough to repeat it: "reference", for one without any
+// perturbation, or the names of perturbations, joined by " & ", of which each has a later step than
+// the one before. A run ends with the step after the last one.
 //
-//   reference                     nothing is perturbed
 //   crash before N                the daemon is killed before the server has its Nth write
 //   crash after N                 ... after the server has executed it, and before the answer
 //   crash twice N M               ... after its Nth write, and again at the Mth one after that
@@ -23,8 +24,10 @@
 //                                 by one, a second apart
 //   order KIND KIND STEP          ... of both kinds, of the first one first
 //
-// Numbers of writes and steps count from 1. election.h has the names of runs with several
-// processes.
+// Numbers of writes and steps count from 1; 0 is the start, before the first step. N is
+// STEP.NUMBER, such as 3.7, or the number in the whole run. CLASS may have a step before it, too,
+// as in "error 500 1 3 host list works.work.karmada.io"; without one, it is the first of the whole
+// run. What has no step stands alone. election.h has the names of runs with several processes.
 #ifndef TESTS_PROVE_RUNS_H_
 #define TESTS_PROVE_RUNS_H_
 
@@ -55,6 +58,9 @@ struct Record {
   // "host/works.work.karmada.io": of which something was delivered, by step; the first entry is
   // about the start.
   std::vector<std::set<std::string>> delivered;
+  // By step: Perturbation::WritesOfStep and ClassesOfStep.
+  std::vector<std::vector<std::string>> writes_of_step;
+  std::vector<std::set<std::string>> classes_of_step;
   std::vector<int64_t> versions;         // Of the control plane, after each step.
   std::vector<std::string> late_writes;  // In the quiet time at the end.
   std::vector<std::string> late_errors;  // Requests that failed then.
@@ -65,7 +71,7 @@ struct Record {
   int threads = 0;                 // Of the daemon, at the end.
   int64_t rss_kb = 0;
   std::vector<std::string> broken;  // What the run itself has found to be wrong.
-  bool perturbed = false;           // Whether the moment of the perturbation has come.
+  bool perturbed = false;           // Whether the moments of all perturbations have come.
   std::string failure;              // Why the run could not go on; or empty.
   int64_t jumps = 0;
   double simulated_seconds = 0, real_seconds = 0;

@@ -46,12 +46,20 @@ bool IsDroppedMetadata(absl::string_view name) {
   return names->contains(name);
 }
 
-// Wherever they stand: what a server deals out (addresses, credentials), and what members report
-// about their machines.
+// Wherever they stand: what a server deals out (addresses, credentials), what members report about
+// their machines, and how often a Deployment has changed there, which depends on whether its
+// controller looks before or after a drift is reverted.
 bool IsDropped(absl::string_view name) {
-  static const auto* const names = new Names{"lastHeartbeatTime", "resourceSummary", "clusterIP",
-                                             "clusterIPs",        "resourceVersion", "nodePort",
-                                             "apiEndpoint",       "caBundle",        "token"};
+  static const auto* const names = new Names{"lastHeartbeatTime",
+                                             "resourceSummary",
+                                             "clusterIP",
+                                             "clusterIPs",
+                                             "resourceVersion",
+                                             "nodePort",
+                                             "apiEndpoint",
+                                             "caBundle",
+                                             "token",
+                                             "deployment.kubernetes.io/revision"};
   return names->contains(name);
 }
 

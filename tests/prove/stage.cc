@@ -23,7 +23,7 @@ namespace {
 // No run takes longer, in simulated time, between two quiet moments.
 constexpr absl::Duration kLongest = absl::Hours(6);
 // How late alarms may go off: a moment, and the later the longer nothing has changed.
-constexpr absl::Duration kSlack = absl::Milliseconds(1);
+constexpr absl::Duration kSlack = absl::Milliseconds(10);
 constexpr int kSlackShare = 30;
 
 // As posix_spawn wants them.

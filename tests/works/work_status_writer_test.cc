@@ -272,6 +272,46 @@ TEST_CASE_METHOD(Fixture, "what could not be written is written later, under any
   CHECK(Status()["manifestStatuses"] == json::Value::Array({Item("Unknown")}));
 }
 
+// As when a proxy delivers a request after the client has given up, or when it is the last one of a
+// leader that was cut off.
+TEST_CASE_METHOD(Fixture, "a write that the server gets late does not replace newer news") {
+  server->FailNext("PATCH", 504, "Timeout");
+  writer->Submit(work, {{Applied("False", "old")}, {Item("Unhealthy")}}, News::kSettled);
+  REQUIRE(AwaitPatches(1, works::kSettledHold));
+  const std::string late = server->last_body();
+  writer->Submit(work, {{Applied("True", "new")}, {Item("Healthy")}}, News::kSettled);
+  REQUIRE(Eventually([&] {
+    clock.Advance(works::kSettledHold);
+    return kube::IsConditionTrue(Status()["conditions"], "Applied");
+  }));
+  const json::Value newest = Status();
+  const std::string path = server->Requests("PATCH").front();
+  REQUIRE(server
+              ->Send({.method = "PATCH",
+                      .path = path.substr(path.find(' ') + 1),
+                      .content_type = "application/merge-patch+json",
+                      .body = late},
+                     {})
+              .ok());
+  CHECK(Status() == newest);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "news are added to what the server has, and the cache does not show yet") {
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());
+  kube::Object stored = server->Find(api::Works(), kKey);
+  stored.Set({"status", "manifestStatuses"}, json::Value::Array({Item("Healthy", 1)}));
+  server->Put(api::Works(), stored);
+  writer->Submit(work, {{}, {Item("Healthy", 0)}}, News::kSettled);
+  CHECK(Eventually([&] {
+    clock.Advance(works::kSettledHold);
+    return Status()["manifestStatuses"] ==
+           json::Value::Array({Item("Healthy", 0), Item("Healthy", 1)});
+  }));
+  server->Unblock();
+}
+
 struct PatientFixture : Fixture {
   PatientFixture() : Fixture({.base_delay = absl::Hours(1), .max_delay = absl::Hours(1)}) {}
 };

@@ -14,6 +14,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,8 +28,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -38,7 +41,9 @@ namespace prove {
 namespace {
 
 constexpr int64_t kLongestWork = 60'000'000'000;  // Nanoseconds of real time.
-constexpr int64_t kGlance = 60'000;
+// Between two readings of the CPU clocks; longer ones follow while somebody works, since whoever
+// looks takes the time of those who work.
+constexpr int64_t kGlance = 60'000, kLongestGlance = 1'000'000;
 constexpr int64_t kLook = 50'000'000;  // In real time.
 
 [[noreturn]] void Die(const std::string& what) {
@@ -72,17 +77,22 @@ int64_t CpuOfThisThread() {
   return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-// The letter of /proc/.../stat; 'X' when the thread is gone.
-char StateIn(int directory, const char* thread) {
-  const int fd = openat(directory, absl::StrCat(thread, "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 'X';
+constexpr char kGone = 'X';
+
+// The letter in an open /proc/.../stat.
+char StateIn(int stat) {
   std::array<char, 128> text;
-  const ssize_t count = read(fd, text.data(), text.size() - 1);
-  close(fd);
-  if (count <= 0) return 'X';
+  const ssize_t count = pread(stat, text.data(), text.size() - 1, 0);
+  if (count <= 0) return kGone;
   text[count] = '\0';
   const char* name_end = std::strrchr(text.data(), ')');
-  return name_end == nullptr ? 'X' : name_end[2];
+  return name_end == nullptr ? kGone : name_end[2];
+}
+
+// How many threads a process has, plus a constant.
+int64_t LinksOf(int directory) {
+  struct stat facts = {};
+  return fstat(directory, &facts) == 0 ? static_cast<int64_t>(facts.st_nlink) : -1;
 }
 
 SharedTime& MapShared() {
@@ -102,17 +112,19 @@ void ForgetAlarms(ProcessAlarms& process) {
   process.stopped = false;
 }
 
-// The threads of the kernel that deliver packets when a machine is too busy to do it at once.
+// The threads of the kernel that deliver packets when a machine is too busy to do it at once, as
+// their open /proc/.../stat.
 std::vector<int> NetworkThreads() {
-  std::vector<int> pids;
+  std::vector<int> threads;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     int pid = 0;
     if (!absl::SimpleAtoi(entry.path().filename().string(), &pid)) continue;
     std::ifstream name(entry.path() / "comm");
     std::string text;
-    if (std::getline(name, text) && absl::StartsWith(text, "ksoftirqd/")) pids.push_back(pid);
+    if (!std::getline(name, text) || !absl::StartsWith(text, "ksoftirqd/")) continue;
+    threads.push_back(open((entry.path() / "stat").c_str(), O_RDONLY | O_CLOEXEC));
   }
-  return pids;
+  return threads;
 }
 
 }  // namespace
@@ -141,6 +153,8 @@ TimeDriver::TimeDriver()
       shared_(real_ ? *new SharedTime : MapShared()),
       network_threads_(NetworkThreads()) {}
 
+TimeDriver::~TimeDriver() = default;
+
 absl::Duration TimeDriver::Now() const {
   if (real_) return absl::Nanoseconds(RealNanoseconds()) * kPace;
   return absl::Nanoseconds(shared_.now.load() - kBeginning);
@@ -154,27 +168,75 @@ std::vector<int> TimeDriver::Processes() const {
   return pids;
 }
 
-bool TimeDriver::AllWait(int pid) {
-  const int directory = open(absl::StrCat("/proc/", pid, "/task").c_str(), O_RDONLY | O_DIRECTORY);
-  if (directory < 0) return true;
-  DIR* threads = fdopendir(directory);
-  const std::string me = absl::StrCat(syscall(SYS_gettid));
-  const ProcessAlarms* process = Find(pid);
-  const bool stopped = process != nullptr && process->stopped;
-  bool all = true;
-  while (const dirent* entry = all ? readdir(threads) : nullptr) {
-    if (entry->d_name[0] == '.' || me == entry->d_name) continue;
-    const char state = StateIn(directory, entry->d_name);
-    all = state == 'S' || state == 'X' || state == 'Z' || (state == 'T' && stopped);
+// Looking at a file that is open costs half of opening it, and there are a hundred threads to look
+// at before each jump.
+class TimeDriver::Threads {
+ public:
+  explicit Threads(int pid)
+      : directory_(open(absl::StrCat("/proc/", pid, "/task").c_str(),
+                        O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+  ~Threads() {
+    Close();
+    if (directory_ >= 0) close(directory_);
   }
-  closedir(threads);
-  return all;
+  Threads(const Threads&) = delete;
+
+  // Whether all but the calling thread wait, or are stopped where they may be.
+  bool AllWait(bool may_be_stopped) {
+    if (directory_ < 0) return true;
+    const int64_t links = LinksOf(directory_);
+    if (links != links_) {
+      Open();
+      links_ = links;
+    }
+    // Who has worked a moment ago is the first one that is looked at.
+    for (size_t i = 0; i < stats_.size(); ++i) {
+      const char state = StateIn(stats_[i]);
+      if (state == kGone) links_ = kUnknown;  // There may be another one in its place.
+      if (state == kGone || state == 'S' || state == 'Z') continue;
+      if (state == 'T' && may_be_stopped) continue;
+      std::swap(stats_[0], stats_[i]);
+      return false;
+    }
+    return links_ == links;
+  }
+
+ private:
+  static constexpr int64_t kUnknown = -2;
+
+  void Open() {
+    Close();
+    DIR* threads = fdopendir(openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (threads == nullptr) return;
+    const std::string me = absl::StrCat(syscall(SYS_gettid));
+    while (const dirent* entry = readdir(threads)) {
+      if (entry->d_name[0] == '.' || me == entry->d_name) continue;
+      const int stat =
+          openat(directory_, absl::StrCat(entry->d_name, "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+      if (stat >= 0) stats_.push_back(stat);
+    }
+    closedir(threads);
+  }
+  void Close() {
+    for (const int stat : stats_) close(stat);
+    stats_.clear();
+  }
+
+  const int directory_;
+  int64_t links_ = kUnknown;  // When stats_ was filled.
+  std::vector<int> stats_;
+};
+
+bool TimeDriver::AllWait(int pid) {
+  const ProcessAlarms* process = Find(pid);
+  std::unique_ptr<Threads>& threads = threads_[pid];
+  if (threads == nullptr) threads = std::make_unique<Threads>(pid);
+  return threads->AllWait(process != nullptr && process->stopped);
 }
 
 bool TimeDriver::NetworkWaits() const {
-  return std::all_of(network_threads_.begin(), network_threads_.end(), [](int pid) {
-    return StateIn(AT_FDCWD, absl::StrCat("/proc/", pid).c_str()) != 'R';
-  });
+  return std::all_of(network_threads_.begin(), network_threads_.end(),
+                     [](int stat) { return StateIn(stat) != 'R'; });
 }
 
 bool TimeDriver::AwaitIdle() {
@@ -183,7 +245,7 @@ bool TimeDriver::AwaitIdle() {
     return true;
   }
   const int64_t began = RealNanoseconds();
-  for (;;) {
+  for (int64_t glance = kGlance;; glance = std::min(2 * glance, kLongestGlance)) {
     const std::vector<int> pids = Processes();
     const auto cpu = [&] {
       int64_t sum = -CpuOfThisThread();
@@ -192,7 +254,7 @@ bool TimeDriver::AwaitIdle() {
     };
     const uint32_t move = shared_.moves.load();
     const int64_t before = cpu();
-    SleepReally(kGlance);
+    SleepReally(glance);
     // The two clocks of this process are read one after the other.
     constexpr int64_t kBetweenReadings = 5'000;
     const auto still = [&] { return cpu() - before < kBetweenReadings; };
@@ -293,6 +355,7 @@ void TimeDriver::Forget(int pid) {
     if (process.pid.load() != pid) continue;
     ForgetAlarms(process);
     process.pid = 0;
+    threads_.erase(pid);
   }
 }
 

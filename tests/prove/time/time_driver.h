@@ -13,6 +13,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -31,6 +33,8 @@ class TimeDriver {
   // minutes then, so each second counts as kPace seconds of what is waited for here.
   static constexpr int kPace = 10;
   TimeDriver();
+  ~TimeDriver();
+  TimeDriver(const TimeDriver&) = delete;
   // How many seconds of RunFor() and Now() a second of the program under test is.
   int pace() const { return real_ ? kPace : 1; }
 
@@ -66,6 +70,8 @@ class TimeDriver {
   bool busy_without_end() const { return busy_without_end_; }
 
  private:
+  class Threads;
+
   // Returns the last alarm that is within the slack of the first one.
   int64_t NextAlarm() const;
   void MoveTo(int64_t time);
@@ -77,6 +83,7 @@ class TimeDriver {
   const bool real_;
   SharedTime& shared_;
   const std::vector<int> network_threads_;
+  std::map<int, std::unique_ptr<Threads>> threads_;  // By process.
   int64_t slack_ = 1'000'000;
   int64_t jumps_ = 0;
   bool busy_without_end_ = false;

@@ -187,7 +187,7 @@ class ValueRuns::Plane {
 
   // Begins a new record of requests.
   void Observe() {
-    perturbation_ = std::make_shared<Perturbation>(Plan{});
+    perturbation_ = std::make_shared<Perturbation>();
     perturbation_->SetPhase(Phase::kQuiet);
     perturbation_->SetDaemon(stage_->daemon());
     stage_->fleet().control_plane().SetInterference(perturbation_);
