@@ -1,7 +1,8 @@
-// Reads the chain from a template to its objects in the members (lens/why), diagnoses where it
-// ends, and prints one sentence, an advice and the chain. The exit code says whether the template
-// has arrived. What could not be read is warned of, since the diagnosis may be wrong without it.
-// Nothing is written.
+// About one template: reads the chain from it to its objects in the members (lens/why), diagnoses
+// where it ends, and prints one sentence, an advice and the chain. About all templates: reads lists
+// (lens/fleet), and prints those that are not fine. The exit code says whether all that was asked
+// about has arrived. What could not be read is warned of, since the diagnosis may be wrong without
+// it. Nothing is written.
 
 #include "cmd/lens/why.h"
 
@@ -18,9 +19,11 @@
 #include "base/stop_token.h"
 #include "cmd/lens/control_plane.h"
 #include "cmd/lens/flags.h"
+#include "cmd/lens/fleet.h"
 #include "cmd/lens/tree.h"
 #include "detector/template_filter.h"
 #include "kube/meta/selector.h"
+#include "lens/fleet/reader.h"
 #include "lens/why/chain_reader.h"
 #include "lens/why/diagnosis.h"
 #include "lens/why/report.h"
@@ -32,14 +35,19 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   %prog% why deployment/web -n shop
   %prog% why deploy/web -n shop --cluster member1   # only what concerns this cluster
-  %prog% why deploy/web -n shop -o json | jq -r .headline)";
+  %prog% why deploy/web -n shop -o json | jq -r .headline
+  %prog% why -A                                     # all templates that are not fine
+  %prog% why -n shop --policy web -w                # those of a namespace and policy; goes on)";
 
 struct WhyOptions {
   std::vector<std::string> reference;  // TYPE/NAME, or TYPE and NAME.
   ::lens::why::Question question;
   Output output = Output::kText;
+  FleetOptions fleet;
   tool::LiveOptions live{.program = "karmada-lens"};
 };
+
+constexpr absl::Duration kWatchPause = absl::Seconds(10);  // Between two readings of everything.
 
 constexpr size_t kNotesShown = 3;
 
@@ -71,26 +79,77 @@ void Print(const ::lens::why::Chain& chain, const ::lens::why::Diagnosis& diagno
   }
 }
 
-absl::StatusOr<::lens::why::Chain> Read(const WhyOptions& options,
-                                        const tool::LiveReference& reference) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live,
-                   ConnectToControlPlane(options.live));
-  ASSIGN_OR_RETURN(const kube::Resource resource,
-                   tool::FindResource(live->discovery, reference.type));
+// Returns the question with the flags by which the control plane was named.
+::lens::why::Question WithFlags(const WhyOptions& options) {
   ::lens::why::Question question = options.question;
-  question.gvk = resource.gvk;
   if (!options.live.kubeconfig.empty()) {
     absl::StrAppend(&question.flags, " --kubeconfig ", options.live.kubeconfig);
   }
   if (!options.live.context.empty()) {
     absl::StrAppend(&question.flags, " --context ", options.live.context);
   }
+  return question;
+}
+
+absl::StatusOr<::lens::why::Chain> Read(const WhyOptions& options,
+                                        const tool::LiveReference& reference) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live,
+                   ConnectToControlPlane(options.live));
+  ASSIGN_OR_RETURN(const kube::Resource resource,
+                   tool::FindResource(live->discovery, reference.type));
+  ::lens::why::Question question = WithFlags(options);
+  question.gvk = resource.gvk;
   question.key = {resource.namespaced ? live->ns : "", reference.name};
   return ::lens::why::ReadChain({live->client, live->discovery, live->config}, std::move(question),
                                 base::StopToken());
 }
 
+// Returns an error for flags that do not go together.
+absl::Status CheckFleetFlags(const WhyOptions& options) {
+  const FleetOptions& fleet = options.fleet;
+  const bool is_about_one = !options.reference.empty();
+  for (const auto& [flag, given] :
+       std::vector<std::pair<const char*, bool>>{{"--all-namespaces", fleet.all_namespaces},
+                                                 {"--policy", !fleet.scope.policy.empty()},
+                                                 {"--full", fleet.full},
+                                                 {"--watch", fleet.watch}}) {
+    if (!is_about_one || !given) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, " is about all templates: leave TYPE/NAME out"));
+  }
+  if (fleet.all_namespaces && !options.live.ns.empty()) {
+    return absl::InvalidArgumentError(
+        "--all-namespaces and --namespace do not go together: leave one of them out");
+  }
+  const bool says_which = fleet.all_namespaces || !options.live.ns.empty() ||
+                          !options.question.cluster.empty() || !fleet.scope.policy.empty();
+  if (is_about_one || says_which) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "give TYPE/NAME for one template, or -A, -n NAMESPACE, --cluster NAME or --policy NAME for "
+      "all that are not fine");
+}
+
+absl::StatusOr<tool::ExitCode> WhyAll(const WhyOptions& options, tool::Console& console) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live,
+                   ConnectToControlPlane(options.live));
+  FleetOptions fleet = options.fleet;
+  fleet.scope.ns = options.live.ns;
+  fleet.scope.cluster = options.question.cluster;
+  const ::lens::why::Question flags = WithFlags(options);
+  const auto read = [&] {
+    return ::lens::fleet::ReadFleet(live->client, live->discovery, fleet.scope, flags, {});
+  };
+  return ShowFleet(fleet, options.output, read, kWatchPause, {}, console);
+}
+
 absl::StatusOr<tool::ExitCode> Why(const WhyOptions& options, tool::Console& console) {
+  RETURN_IF_ERROR(CheckFleetFlags(options));
+  if (options.reference.empty()) {
+    RETURN_IF_ERROR(detector::TemplateFilter::Create(options.question.skipped_apis,
+                                                     options.question.skipped_namespaces)
+                        .status());
+    return WhyAll(options, console);
+  }
   ASSIGN_OR_RETURN(const tool::LiveReference reference,
                    tool::ParseLiveReference(absl::StrJoin(options.reference, "/")));
   // Mistakes in flags are reported before the server is asked.
@@ -119,10 +178,19 @@ void AddWhy(tool::CommandLine& line) {
   app.add_option(
          "TYPE/NAME", options->reference,
          "the template, or an object of Karmada's own kinds, such as a policy or a Cluster, "
-         "as for kubectl get; TYPE NAME is the same")
-      ->required()
+         "as for kubectl get; TYPE NAME is the same. Without it: all templates that are not fine")
       ->expected(1, 2);
-  app.add_option("--cluster", options->question.cluster, "only what concerns this cluster")
+  app.add_flag("-A,--all-namespaces", options->fleet.all_namespaces,
+               "all templates that are not fine, grouped by cause");
+  app.add_option("--policy", options->fleet.scope.policy,
+                 "those that a PropagationPolicy or ClusterPropagationPolicy of this name governs")
+      ->type_name("NAME");
+  app.add_flag("--full", options->fleet.full, "all of them, not the first 20 with each cause");
+  app.add_flag("-w,--watch", options->fleet.watch,
+               "look again every 10 seconds, and print what has changed");
+  app.add_option("--cluster", options->question.cluster,
+                 "only what concerns this cluster; without TYPE/NAME the templates that are meant "
+                 "for it")
       ->check(
           [](const std::string& text) {
             const absl::Status valid = kube::ValidateDns1123Label(text);

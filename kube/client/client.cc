@@ -1,4 +1,5 @@
-// Each request is one call of the Caller, which paces and repeats it; only ListAll makes several.
+// Each request is one call of the Caller, which paces and repeats it; only ForEachPage, of which
+// ListAll is made, makes several.
 // It asks for everything at once unless the options limit a page. An answer that is too large is
 // asked for again in pages of half the size, down to single objects. When the server has forgotten
 // the version of a list half-way, the list starts from the beginning, once; a second time is an
@@ -19,6 +20,7 @@
 #include "kube/client/internal/client_watch.h"
 #include "kube/client/internal/payload.h"
 #include "kube/client/list_budget.h"
+#include "kube/client/list_pages.h"
 #include "kube/client/url.h"
 
 namespace kube {
@@ -166,18 +168,17 @@ absl::StatusOr<ListPage> Client::List(const Resource& r, absl::string_view ns,
   return page;
 }
 
-absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns,
-                                         ListOptions options, const base::StopToken& stop) {
-  ListPage all;
-  ListBudget budget(clock());
+absl::Status ForEachPage(Client& client, const Resource& r, absl::string_view ns,
+                         ListOptions options, const base::StopToken& stop, TakePage take) {
+  ListBudget budget(client.clock());
+  bool begins = true;
   for (bool started_over = false;;) {
-    auto page = List(r, ns, options, stop);
+    auto page = client.List(r, ns, options, stop);
     const bool half_way = !options.continue_token.empty();
     if (absl::IsOutOfRange(page.status()) && half_way && !started_over) {
-      started_over = true;
+      started_over = begins = true;
       options.continue_token.clear();
-      all.items.clear();
-      budget = ListBudget(clock());
+      budget = ListBudget(client.clock());
       continue;
     }
     // The same page is asked for again: the token stays as it is.
@@ -186,17 +187,29 @@ absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns
       continue;
     }
     RETURN_IF_ERROR(page.status());
-    RETURN_IF_ERROR(base::Annotate(budget.Spend(*page), Describe("list", r, ns), " of ", name()));
-    // Most lists have one page, which is taken over as a whole.
-    if (all.items.empty()) {
-      all.items = std::move(page->items);
-    } else {
-      for (Object& item : page->items) all.items.push_back(std::move(item));
-    }
-    all.resource_version = std::move(page->resource_version);
-    if (page->continue_token.empty()) return all;
-    options.continue_token = std::move(page->continue_token);
+    RETURN_IF_ERROR(
+        base::Annotate(budget.Spend(*page), Describe("list", r, ns), " of ", client.name()));
+    options.continue_token = page->continue_token;
+    take(*std::move(page), begins);
+    begins = false;
+    if (options.continue_token.empty()) return absl::OkStatus();
   }
+}
+
+absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns,
+                                         ListOptions options, const base::StopToken& stop) {
+  ListPage all;
+  RETURN_IF_ERROR(
+      ForEachPage(*this, r, ns, std::move(options), stop, [&](ListPage page, bool begins) {
+        if (begins) {  // Most lists have one page, which is taken over as a whole.
+          all = std::move(page);
+          return;
+        }
+        for (Object& item : page.items) all.items.push_back(std::move(item));
+        all.resource_version = std::move(page.resource_version);
+        all.continue_token = std::move(page.continue_token);
+      }));
+  return all;
 }
 
 absl::StatusOr<Object> Client::Create(const Resource& r, const Object& object,

@@ -152,11 +152,13 @@ Findings NamedClusterIsNotUsed(const Chain& chain) {
 }
 
 constexpr Check kChecks[] = {
-    {"retain-holds", "Does its present state pass the rule for Retain?", RetainHoldsItBack},
+    {"retain-holds", "Does its present state pass the rule for Retain?",
+     "a Retain holds it back in $:", RetainHoldsItBack},
     {"member-fought-over", "Does somebody in a member change it again and again?",
-     MemberObjectIsFoughtOver},
-    {"paused", "Is it paused?", WorkloadIsPaused},
-    {"named-not-used", "Is every cluster used that the placement names?", NamedClusterIsNotUsed},
+     "somebody changes it again and again:", MemberObjectIsFoughtOver},
+    {"paused", "Is it paused?", "it is paused", WorkloadIsPaused},
+    {"named-not-used", "Is every cluster used that the placement names?",
+     "a cluster that its placement names is not used:", NamedClusterIsNotUsed},
 };
 
 }  // namespace

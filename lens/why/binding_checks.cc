@@ -210,16 +210,22 @@ Findings BindingIsBehind(const Chain& chain) {
 }
 
 constexpr Check kChecks[] = {
-    {"name-too-long", "Can the binding have its name?", NameIsTooLong},
-    {"replicas-not-counted", "Does the interpreter count its replicas?", ReplicasCannotBeCounted},
+    {"name-too-long", "Can the binding have its name?", "its name is too long:", NameIsTooLong},
+    {"replicas-not-counted", "Does the interpreter count its replicas?",
+     "its replicas cannot be counted:", ReplicasCannotBeCounted},
     {"components-not-counted", "Does the interpreter find its components?",
-     ComponentsCannotBeCounted},
-    {"binding-of-another", "Is the binding the template's own?", BindingBelongsToAnother},
-    {"policy-not-applied", "Did applying the policy fail?", PolicyCouldNotBeApplied},
-    {"binding-deleting", "Is the binding being deleted?", BindingIsBeingDeleted},
-    {"binding-without-id", "Does the binding have its id?", BindingHasNoId},
-    {"no-binding", "Is there a binding?", NoBindingYet},
-    {"binding-behind", "Does the binding say what policy and template say?", BindingIsBehind},
+     "its components cannot be found:", ComponentsCannotBeCounted},
+    {"binding-of-another", "Is the binding the template's own?",
+     "its binding belongs to another object:", BindingBelongsToAnother},
+    {"policy-not-applied", "Did applying the policy fail?",
+     "its policy cannot be applied:", PolicyCouldNotBeApplied},
+    {"binding-deleting", "Is the binding being deleted?",
+     "its binding is being deleted:", BindingIsBeingDeleted},
+    {"binding-without-id", "Does the binding have its id?", "its binding has no permanent id",
+     BindingHasNoId},
+    {"no-binding", "Is there a binding?", "its binding has not been made yet", NoBindingYet},
+    {"binding-behind", "Does the binding say what policy and template say?",
+     "its binding is out of date:", BindingIsBehind},
 };
 
 }  // namespace

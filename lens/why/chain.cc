@@ -266,18 +266,31 @@ bool Chain::OwnsBinding() const {
   return api::CheckBindingOwner(*binding, kube::ControllerRef(*object)).ok();
 }
 
-absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now) {
+absl::StatusOr<Chain> EmptyChain(Question question, absl::Time now) {
   ASSIGN_OR_RETURN(
       detector::TemplateFilter filter,
       detector::TemplateFilter::Create(question.skipped_apis, question.skipped_namespaces));
   ASSIGN_OR_RETURN(controllers::IsSynced is_synced,
                    controllers::SyncedNamespaces(question.skipped_namespaces));
-  Chain chain{std::move(question), now, std::move(filter), std::move(is_synced)};
-  chain.rules = std::make_shared<const Rules>(objects, chain.asked.merge);
+  return Chain{std::move(question), now, std::move(filter), std::move(is_synced)};
+}
+
+void FileObjects(const Objects& objects, Chain& chain) {
   Filing filing(chain, objects);
   for (const kube::ObjectPtr& object : objects) filing.File(object);
+}
+
+void FindNeeds(const Objects& objects, Chain& chain) {
+  Filing filing(chain, objects);
   filing.FindDependencies();
   filing.FindReferrers();
+}
+
+absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now) {
+  ASSIGN_OR_RETURN(Chain chain, EmptyChain(std::move(question), now));
+  chain.rules = std::make_shared<const Rules>(objects, chain.asked.merge);
+  FileObjects(objects, chain);
+  FindNeeds(objects, chain);
   return chain;
 }
 

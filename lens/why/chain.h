@@ -151,6 +151,16 @@ struct Chain {
 // used.
 absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now);
 
+// The steps of MakeChain, for who makes chains of many templates of one control plane and shares
+// between them what all of them have. Returns a chain without objects and rules; errors are those
+// of MakeChain.
+absl::StatusOr<Chain> EmptyChain(Question question, absl::Time now);
+// Files further objects.
+void FileObjects(const Objects& objects, Chain& chain);
+// Looks among `objects` for what the template needs, and among the bindings for those that it
+// follows. REQUIRES: the chain has its rules.
+void FindNeeds(const Objects& objects, Chain& chain);
+
 // Returns what the Work reports of the asked object; an empty value when it reports nothing.
 api::ManifestStatus StatusIn(const Chain& chain, const kube::Object& work);
 // Returns the health of the asked object that the Work reports; "" when it reports none.

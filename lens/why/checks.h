@@ -38,6 +38,10 @@ inline constexpr char kWhoseFinalizers[] =
 
 // The program that a finding waits for.
 enum class Program { kNone, kControllerManager, kScheduler, kAgent };
+// Returns the name of the program by whose Lease one sees whether it runs; "" for others.
+std::string NameOf(Program program);
+// The check of a finding that says so.
+inline constexpr char kProgramNotRunning[] = "program-not-running";
 
 struct Finding {
   Step step;
@@ -58,6 +62,9 @@ using Findings = std::vector<Finding>;
 struct Check {
   const char* name;
   const char* question;
+  // What it finds, in a few words that are the same for each object: "$ is not ready", with "$" for
+  // the cluster. Ends with a colon when what is found says more of the object.
+  const char* brief;
   Findings (*run)(const Chain& chain);
 };
 
@@ -73,6 +80,10 @@ absl::Span<const Check> MemberChecks();
 absl::Span<const Check> ArrivalChecks();
 // All of them, in the order of the way.
 std::vector<Check> AllChecks();
+
+// Returns the brief of the check that made the finding, with the cluster's name; for a program that
+// does not run its name. REQUIRES: Diagnose has set finding.check.
+std::string BriefOf(const Finding& finding);
 
 // Returns "a, b and 3 more".
 std::string Some(std::vector<std::string> names, size_t shown = 5);

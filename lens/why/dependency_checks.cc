@@ -368,17 +368,26 @@ Findings FollowsItsDependents(const Chain& chain) {
 }
 
 constexpr Check kChecks[] = {
-    {"dependencies-unread", "Does the interpreter say what it needs?", DependenciesCannotBeRead},
-    {"dependency-missing", "Does everything exist that it needs?", DependenciesAreMissing},
-    {"dependency-refused", "Do members accept what it needs?", DependencyIsRefused},
+    {"dependencies-unread", "Does the interpreter say what it needs?",
+     "what it needs is not known:", DependenciesCannotBeRead},
+    {"dependency-missing", "Does everything exist that it needs?",
+     "what it needs does not exist:", DependenciesAreMissing},
+    {"dependency-refused", "Do members accept what it needs?",
+     "$ does not take what it needs:", DependencyIsRefused},
     {"dependencies-omitted", "Does a customization name all that it refers to?",
-     CustomizationOmitsDependencies},
-    {"member-lacks", "Do members have what it needs?", MemberLacksWhatItNeeds},
-    {"distributor-off", "Does the dependencies distributor run?", DistributorIsOff},
-    {"dependency-elsewhere", "Is what it needs in its namespace?", DependencyIsElsewhere},
-    {"dependencies-stay", "Does what it needs go along?", DependenciesStayBehind},
-    {"stays-for-dependents", "Do others still need it where they leave?", StaysForItsDependents},
-    {"follows-dependents", "Does it follow others that need it?", FollowsItsDependents},
+     "a customization leaves out what it needs:", CustomizationOmitsDependencies},
+    {"member-lacks", "Do members have what it needs?",
+     "$ does not have what it needs:", MemberLacksWhatItNeeds},
+    {"distributor-off", "Does the dependencies distributor run?",
+     "what it needs has not been looked at:", DistributorIsOff},
+    {"dependency-elsewhere", "Is what it needs in its namespace?",
+     "what it needs is in another namespace:", DependencyIsElsewhere},
+    {"dependencies-stay", "Does what it needs go along?",
+     "what it needs does not go along:", DependenciesStayBehind},
+    {"stays-for-dependents", "Do others still need it where they leave?",
+     "it stays for others that need it:", StaysForItsDependents},
+    {"follows-dependents", "Does it follow others that need it?",
+     "it follows others:", FollowsItsDependents},
 };
 
 }  // namespace

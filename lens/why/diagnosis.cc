@@ -7,7 +7,9 @@
 #include "lens/why/diagnosis.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -164,6 +166,21 @@ std::vector<Check> AllChecks() {
     all.insert(all.end(), step.begin(), step.end());
   }
   return all;
+}
+
+std::string BriefOf(const Finding& finding) {
+  if (finding.check == kProgramNotRunning) {
+    return absl::StrCat(NameOf(finding.waits_for), " does not run");
+  }
+  static const auto& briefs = *[] {
+    auto* made = new std::map<std::string, std::string>;
+    for (const Check& check : AllChecks()) made->emplace(check.name, check.brief);
+    return made;
+  }();
+  const auto found = briefs.find(finding.check);
+  if (found == briefs.end()) return finding.cause;
+  return absl::StrReplaceAll(found->second,
+                             {{"$", finding.cluster.empty() ? "a cluster" : finding.cluster}});
 }
 
 absl::string_view StepName(Step step) {

@@ -251,15 +251,21 @@ Findings OtherPoliciesSelectIt(const Chain& chain) {
 }
 
 constexpr Check kChecks[] = {
-    {"no-policy", "Does a policy select it?", NoPolicySelectsIt},
+    {"no-policy", "Does a policy select it?", "no policy selects it:", NoPolicySelectsIt},
     {"dependent-overrides", "Are the overrides there that the policy waits for?",
-     DependentOverridesAreMissing},
-    {"kind-not-served", "Does a cluster serve the kind?", ClustersDoNotServeTheKind},
-    {"policy-lazy", "Does the policy wait for a change of the template?", PolicyIsLazy},
-    {"policy-gone", "Does the policy exist that has claimed it?", ClaimedByPolicyThatIsGone},
-    {"not-claimed", "Has the policy claimed it?", NotClaimedYet},
-    {"preemption-failed", "Could a policy not take it over?", PreemptionFailed},
-    {"other-policies", "Do other policies select it, too?", OtherPoliciesSelectIt},
+     "its policy waits for an override policy:", DependentOverridesAreMissing},
+    {"kind-not-served", "Does a cluster serve the kind?",
+     "no cluster serves its kind:", ClustersDoNotServeTheKind},
+    {"policy-lazy", "Does the policy wait for a change of the template?",
+     "its policy is lazy:", PolicyIsLazy},
+    {"policy-gone", "Does the policy exist that has claimed it?",
+     "its policy does not exist any more:", ClaimedByPolicyThatIsGone},
+    {"not-claimed", "Has the policy claimed it?",
+     "its policy has not claimed it yet:", NotClaimedYet},
+    {"preemption-failed", "Could a policy not take it over?",
+     "a policy may not take it over:", PreemptionFailed},
+    {"other-policies", "Do other policies select it, too?",
+     "another policy fits better:", OtherPoliciesSelectIt},
 };
 
 }  // namespace

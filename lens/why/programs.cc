@@ -54,7 +54,9 @@ Findings CheckProgram(const Chain& chain, const Finding& waiting) {
        waiting.cluster,
        {},
        waiting.waits_for,
-       "program-not-running"}};
+       kProgramNotRunning}};
 }
+
+std::string NameOf(Program program) { return LeaseOf(program); }
 
 }  // namespace lens::why

@@ -317,16 +317,23 @@ Findings ChosenClusterIsGone(const Chain& chain) {
 }
 
 constexpr Check kChecks[] = {
-    {"cluster-leaves", "Does a cluster leave that has it?", ClusterLeaves},
-    {"scheduling-suspended", "Is scheduling suspended?", SchedulingIsSuspended},
-    {"scheduler-unknown", "Is there a scheduler of that name?", SchedulerIsUnknown},
-    {"scheduler-refuses", "Does the scheduler find clusters?", SchedulerRefuses},
-    {"replicas-zero", "Are there replicas to be placed?", ReplicasAreZero},
-    {"cluster-not-chosen", "Is the cluster among those chosen?", ClusterIsNotChosen},
-    {"cluster-gone", "Do the chosen clusters exist?", ChosenClusterIsGone},
-    {"not-scheduled", "Has the scheduler seen the last change?", NotScheduledYet},
-    {"evicted", "Is a cluster being evicted?", ClusterIsEvicted},
-    {"taint-without-eviction", "Has a cluster a taint that should evict?", TaintWithoutEviction},
+    {"cluster-leaves", "Does a cluster leave that has it?",
+     "$ is being deleted and waits for it:", ClusterLeaves},
+    {"scheduling-suspended", "Is scheduling suspended?", "its scheduling is suspended",
+     SchedulingIsSuspended},
+    {"scheduler-unknown", "Is there a scheduler of that name?",
+     "it waits for another scheduler:", SchedulerIsUnknown},
+    {"scheduler-refuses", "Does the scheduler find clusters?",
+     "the scheduler finds no place:", SchedulerRefuses},
+    {"replicas-zero", "Are there replicas to be placed?", "it has 0 replicas", ReplicasAreZero},
+    {"cluster-not-chosen", "Is the cluster among those chosen?",
+     "$ is not chosen:", ClusterIsNotChosen},
+    {"cluster-gone", "Do the chosen clusters exist?", "$ does not exist", ChosenClusterIsGone},
+    {"not-scheduled", "Has the scheduler seen the last change?",
+     "the scheduler has not looked at it yet", NotScheduledYet},
+    {"evicted", "Is a cluster being evicted?", "being evicted from $:", ClusterIsEvicted},
+    {"taint-without-eviction", "Has a cluster a taint that should evict?",
+     "$ has a taint that it does not tolerate:", TaintWithoutEviction},
 };
 
 }  // namespace

@@ -341,15 +341,24 @@ Findings WorkIsLeftOver(const Chain& chain) {
 }
 
 constexpr Check kChecks[] = {
-    {"dispatching-suspended", "Is dispatching suspended?", DispatchingIsSuspended},
-    {"manifest-not-made", "Can the manifest be made for the cluster?", ManifestCannotBeMade},
-    {"work-not-written", "Did writing the Work fail?", WorkCouldNotBeWritten},
-    {"no-execution-namespace", "Is there a namespace for the Works?", ExecutionNamespaceIsMissing},
-    {"no-work", "Is there a Work for the cluster?", NoWorkYet},
-    {"template-held-back", "May the Work be made from the template as it is?", TemplateIsHeldBack},
-    {"work-behind", "Is the Work made from the template as it is?", WorkIsBehind},
-    {"work-deleting", "Is the Work being deleted?", WorkIsBeingDeleted},
-    {"work-left-over", "Has every other cluster lost its Work?", WorkIsLeftOver},
+    {"dispatching-suspended", "Is dispatching suspended?", "dispatching to $ is suspended",
+     DispatchingIsSuspended},
+    {"manifest-not-made", "Can the manifest be made for the cluster?",
+     "its manifest for $ cannot be made:", ManifestCannotBeMade},
+    {"work-not-written", "Did writing the Work fail?",
+     "its Works cannot be written:", WorkCouldNotBeWritten},
+    {"no-execution-namespace", "Is there a namespace for the Works?",
+     "the namespace for the Works of $ is missing", ExecutionNamespaceIsMissing},
+    {"no-work", "Is there a Work for the cluster?", "its Work for $ has not been made yet",
+     NoWorkYet},
+    {"template-held-back", "May the Work be made from the template as it is?",
+     "an earlier state of it stays in $:", TemplateIsHeldBack},
+    {"work-behind", "Is the Work made from the template as it is?", "its Work for $ is out of date",
+     WorkIsBehind},
+    {"work-deleting", "Is the Work being deleted?",
+     "its Work for $ is being deleted:", WorkIsBeingDeleted},
+    {"work-left-over", "Has every other cluster lost its Work?",
+     "it has not left $ yet:", WorkIsLeftOver},
 };
 
 }  // namespace

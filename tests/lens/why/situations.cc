@@ -77,7 +77,7 @@ void Patch(const json::Value& patches, Objects& objects) {
   }
 }
 
-lens::why::Question QuestionOf(const json::Value& ask) {
+lens::why::Question QuestionFrom(const json::Value& ask) {
   lens::why::Question question;
   question.gvk =
       kube::ParseGvk(ask["apiVersion"].AsString("apps/v1"), ask["kind"].AsString("Deployment"))
@@ -147,7 +147,7 @@ std::vector<Situation> ReadSituations() {
   return situations;
 }
 
-lens::why::Chain ChainOf(const Situation& situation) {
+lens::why::Objects ObjectsOf(const Situation& situation) {
   const json::Value& document = situation.document;
   static const auto& base =
       *new std::vector<json::Value>(ReadYaml(absl::StrCat(kDirectory, "/base.yaml")));
@@ -157,8 +157,19 @@ lens::why::Chain ChainOf(const Situation& situation) {
   for (const json::Value& value : document["objects"].items()) objects.emplace_back(value);
   lens::why::Objects shared;
   for (kube::Object& object : objects) shared.push_back(kube::Share(std::move(object)));
+  return shared;
+}
+
+lens::why::Question QuestionOf(const Situation& situation) {
+  return QuestionFrom(situation.document["ask"]);
+}
+
+absl::Time TimeOfSituations() { return kube::ParseTime(kNow).value(); }
+
+lens::why::Chain ChainOf(const Situation& situation) {
+  const json::Value& document = situation.document;
   auto chain =
-      lens::why::MakeChain(QuestionOf(document["ask"]), shared, kube::ParseTime(kNow).value());
+      lens::why::MakeChain(QuestionOf(situation), ObjectsOf(situation), TimeOfSituations());
   INFO(chain.status());
   REQUIRE(chain.ok());
   AddMembers(document["members"], *chain);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "base/json.h"
 #include "lens/why/chain.h"
 
@@ -37,6 +38,12 @@ struct Situation {
   std::string Text(absl::string_view field) const { return document[field].ToString(); }
 };
 std::vector<Situation> ReadSituations();
+
+// The objects of the control plane in a situation, what it asks, and when that is; they fail the
+// test when the document is wrong.
+lens::why::Objects ObjectsOf(const Situation& situation);
+lens::why::Question QuestionOf(const Situation& situation);
+absl::Time TimeOfSituations();
 
 // The chain of a situation; fails the test when the document is wrong.
 lens::why::Chain ChainOf(const Situation& situation);

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""What `karmada-lens why -A` costs on a large control plane: time, CPU and memory of the program.
+
+    tests/bench/fleet.py [--templates 5000] [--clusters 100] [--copies 2] [--down 1] [--lens PROGRAM]
+
+The control plane is a stub that answers from memory with objects of usual sizes, so that nearly all of the time is the program's. Each
+template is a Deployment with a policy of its own, in `copies` clusters. `down` clusters are not ready, one template in a hundred finds no
+place, one in a hundred is refused by a member, and one in two hundred has no policy.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlparse
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOW = "2026-01-01T10:00:00Z"
+NAMESPACES = 50
+BUDGET_SECONDS, BUDGET_MB = 2.0, 150
+
+# Group/version: the kinds that are served with plural and scope; those of the lists below have objects.
+KINDS = {
+    "v1": [("namespaces", "Namespace", False), ("events", "Event", True), ("secrets", "Secret", True),
+           ("configmaps", "ConfigMap", True), ("services", "Service", True)],
+    "apps/v1": [("deployments", "Deployment", True), ("statefulsets", "StatefulSet", True), ("daemonsets", "DaemonSet", True)],
+    "batch/v1": [("jobs", "Job", True), ("cronjobs", "CronJob", True)],
+    "coordination.k8s.io/v1": [("leases", "Lease", True)],
+    "policy.karmada.io/v1alpha1": [("propagationpolicies", "PropagationPolicy", True),
+                                   ("clusterpropagationpolicies", "ClusterPropagationPolicy", False),
+                                   ("overridepolicies", "OverridePolicy", True),
+                                   ("clusteroverridepolicies", "ClusterOverridePolicy", False)],
+    "work.karmada.io/v1alpha2": [("resourcebindings", "ResourceBinding", True),
+                                 ("clusterresourcebindings", "ClusterResourceBinding", False)],
+    "work.karmada.io/v1alpha1": [("works", "Work", True)],
+    "cluster.karmada.io/v1alpha1": [("clusters", "Cluster", False)],
+    "config.karmada.io/v1alpha1": [
+        ("resourceinterpretercustomizations", "ResourceInterpreterCustomization", False),
+        ("resourceinterpreterwebhookconfigurations", "ResourceInterpreterWebhookConfiguration", False)],
+}
+
+
+def condition(kind, ok, reason, message):
+    return {"type": kind, "status": "True" if ok else "False", "reason": reason, "message": message, "lastTransitionTime": NOW}
+
+
+def workload(name, namespace, metadata):
+    """A Deployment of a usual size."""
+    env = [{"name": f"SETTING_{i}", "value": f"value of setting {i} of {name}"} for i in range(12)]
+    probe = {"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1}
+    container = {"name": "app", "image": f"registry.example/team/{name}:1.2.3", "env": env, "livenessProbe": probe,
+                 "readinessProbe": probe, "ports": [{"containerPort": 8080, "protocol": "TCP"}],
+                 "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}, "imagePullPolicy": "IfNotPresent",
+                 "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
+    labels = {"app": name, "team": namespace}
+    return {"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": name, "namespace": namespace, "labels": labels, **metadata},
+            "spec": {"replicas": 2, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600, "selector": {"matchLabels": labels},
+                     "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
+                     "template": {"metadata": {"labels": labels},
+                                  "spec": {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": "Always",
+                                           "schedulerName": "default-scheduler", "securityContext": {},
+                                           "terminationGracePeriodSeconds": 30}}}}
+
+
+class Fleet:
+    """All objects, by the path of their list."""
+
+    def __init__(self, options):
+        self.lists = {}
+        self.clusters = [f"member{i + 1}" for i in range(options.clusters)]
+        self.down = set(self.clusters[: options.down])
+        for name in self.clusters:
+            self._add_cluster(name)
+        for i in range(NAMESPACES):
+            self._add("v1", "namespaces", {"kind": "Namespace", "metadata": {"name": f"team-{i}"}})
+        for i in range(options.templates):
+            self._add_app(i, options.copies)
+
+    def _add(self, version, plural, item):
+        item.setdefault("apiVersion", version)
+        item["metadata"].setdefault("creationTimestamp", NOW)
+        item["metadata"].setdefault("resourceVersion", "1")
+        self.lists.setdefault(f"{version}/{plural}", []).append(json.dumps(item).encode())
+
+    def _add_cluster(self, name):
+        apis = [{"groupVersion": version, "resources": [{"name": plural, "kind": kind} for plural, kind, _ in kinds]}
+                for version, kinds in KINDS.items() if "karmada" not in version]
+        ready = condition("Ready", name not in self.down, "ClusterReady" if name not in self.down else "ClusterNotReachable",
+                          "cluster is healthy and ready to accept workloads" if name not in self.down else "cluster is not reachable")
+        self._add("cluster.karmada.io/v1alpha1", "clusters", {
+            "kind": "Cluster", "metadata": {"name": name, "uid": name},
+            "spec": {"syncMode": "Push", "apiEndpoint": f"https://{name}:6443", "secretRef": {"namespace": "karmada-cluster", "name": name}},
+            "status": {"apiEnablements": apis, "conditions": [ready]}})
+        self._add("v1", "namespaces", {"kind": "Namespace", "metadata": {"name": f"karmada-es-{name}"}})
+
+    def _add_app(self, i, copies):
+        name, namespace = f"app-{i}", f"team-{i % NAMESPACES}"
+        unselected, unplaced, refused = i % 200 == 7, i % 100 == 11, i % 100 == 13
+        claim = {"propagationpolicy.karmada.io/namespace": namespace, "propagationpolicy.karmada.io/name": name}
+        policy_id = {"propagationpolicy.karmada.io/permanent-id": f"p{i}"}
+        template = workload(name, namespace, {"uid": f"u{i}", "generation": 1})
+        placement = {"clusterAffinity": {"clusterNames": [self.clusters[(i + c) % len(self.clusters)] for c in range(copies)]}}
+        if not unselected:
+            template["metadata"]["labels"] = {**template["metadata"]["labels"], **policy_id}
+            template["metadata"]["annotations"] = claim
+            self._add("policy.karmada.io/v1alpha1", "propagationpolicies", {
+                "kind": "PropagationPolicy", "metadata": {"name": name, "namespace": namespace, "labels": policy_id},
+                "spec": {"resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": name, "namespace": namespace}],
+                         "placement": placement}})
+        self._add("apps/v1", "deployments", template)
+        if unselected:
+            return
+        targets = [] if unplaced else placement["clusterAffinity"]["clusterNames"]
+        self._add_binding(i, name, namespace, {**policy_id, "resourcebinding.karmada.io/permanent-id": f"b{i}"}, claim, placement,
+                          targets, refused)
+        for n, cluster in enumerate(targets):
+            self._add_work(i, name, namespace, cluster, refused and n == 0)
+
+    def _add_binding(self, i, name, namespace, labels, claim, placement, targets, refused):
+        items = [{"clusterName": cluster, "applied": not (refused and n == 0), "health": "Healthy",
+                  **({"appliedMessage": REFUSAL} if refused and n == 0 else {}), "status": {"replicas": 2, "readyReplicas": 2}}
+                 for n, cluster in enumerate(targets)]
+        scheduled = condition("Scheduled", bool(targets), "Success" if targets else "NoClusterFit",
+                              "Binding has been scheduled successfully." if targets else
+                              "0/100 clusters are available: 100 cluster(s) did not match the placement cluster affinity constraint.")
+        self._add("work.karmada.io/v1alpha2", "resourcebindings", {
+            "kind": "ResourceBinding",
+            "metadata": {"name": f"{name}-deployment", "namespace": namespace, "generation": 2, "labels": labels, "annotations": claim,
+                         "uid": f"r{i}", "finalizers": ["karmada.io/binding-controller"],
+                         "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": name, "uid": f"u{i}",
+                                              "controller": True, "blockOwnerDeletion": True}]},
+            "spec": {"resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace, "name": name, "uid": f"u{i}"},
+                     "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "100m", "memory": "128Mi"}},
+                     "schedulerName": "default-scheduler", "placement": placement, "conflictResolution": "Abort",
+                     **({"clusters": [{"name": cluster, "replicas": 2} for cluster in targets]} if targets else {})},
+            "status": {"schedulerObservedGeneration": 2, "lastScheduledTime": NOW, "aggregatedStatus": items,
+                       "conditions": [scheduled, condition("FullyApplied", not refused, "FullyAppliedSuccess", "all applied")]}})
+
+    def _add_work(self, i, name, namespace, cluster, refused):
+        manifest = workload(name, namespace, {"annotations": {"resourcetemplate.karmada.io/generation": "1",
+                                                              "resourcebinding.karmada.io/name": f"{name}-deployment"}})
+        manifest["metadata"]["labels"]["karmada.io/managed"] = "true"
+        applied = condition("Applied", not refused, "AppliedFailed" if refused else "AppliedSuccessful",
+                            REFUSAL if refused else "Manifest has been successfully applied")
+        self._add("work.karmada.io/v1alpha1", "works", {
+            "kind": "Work",
+            "metadata": {"name": f"{name}-work", "namespace": f"karmada-es-{cluster}", "uid": f"w{i}{cluster}", "generation": 1,
+                         "labels": {"resourcebinding.karmada.io/permanent-id": f"b{i}"},
+                         "finalizers": ["karmada.io/execution-controller"],
+                         "annotations": {"resourcebinding.karmada.io/namespace": namespace,
+                                         "resourcebinding.karmada.io/name": f"{name}-deployment"}},
+            "spec": {"workload": {"manifests": [manifest]}},
+            "status": {"conditions": [applied],
+                       "manifestStatuses": [{"identifier": {"ordinal": 0, "group": "apps", "version": "v1", "kind": "Deployment",
+                                                            "resource": "", "namespace": namespace, "name": name},
+                                             "health": "Healthy", "status": {"replicas": 2, "readyReplicas": 2}}]}})
+
+
+REFUSAL = ("Failed to apply all manifests (0/1): admission webhook \"policy.example\" denied the request: images must come from "
+           "registry.example")
+
+
+def discovery(path):
+    """The answer to a question what is served; None for other paths."""
+    if path == "/api":
+        return {"kind": "APIVersions", "versions": ["v1"]}
+    if path == "/apis":
+        groups = {}
+        for version in KINDS:
+            if "/" in version:
+                groups.setdefault(version.split("/")[0], []).append({"groupVersion": version, "version": version.split("/")[1]})
+        return {"kind": "APIGroupList", "apiVersion": "v1",
+                "groups": [{"name": name, "versions": versions, "preferredVersion": versions[0]} for name, versions in groups.items()]}
+    version = path.removeprefix("/apis/").removeprefix("/api/")
+    if version not in KINDS:
+        return None
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version,
+            "resources": [{"name": plural, "kind": kind, "namespaced": namespaced, "verbs": ["get", "list", "watch"]}
+                          for plural, kind, namespaced in KINDS[version]]}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    lists = {}
+
+    def log_message(self, *_):
+        pass
+
+    def _answer(self, code, body):
+        self.send_response(code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        url = urlparse(self.path)
+        found = discovery(url.path)
+        if found is not None:
+            return self._answer(200, json.dumps(found).encode())
+        name = url.path.removeprefix("/apis/").removeprefix("/api/")
+        version, _, plural = name.rpartition("/")
+        if not any(plural == kind[0] for kind in KINDS.get(version, [])):
+            return self._answer(404, b'{"kind":"Status","reason":"NotFound","message":"not found","code":404}')
+        query = parse_qs(url.query)
+        items = self.lists.get(name, [])
+        first, limit = int(query.get("continue", ["0"])[0]), int(query.get("limit", [len(items) or 1])[0])
+        rest = first + limit < len(items)
+        metadata = json.dumps({"resourceVersion": "1", **({"continue": str(first + limit)} if rest else {})}).encode()
+        self._answer(200, b'{"kind":"List","metadata":' + metadata + b',"items":[' + b",".join(items[first:first + limit]) + b"]}")
+
+
+def run(lens, port, folder, extra):
+    """Runs the program once; returns its answer, seconds, CPU seconds and the most memory in MB."""
+    kubeconfig = pathlib.Path(folder) / "config"
+    kubeconfig.write_text(json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "a", "clusters": [{"name": "a", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}], "users": [{"name": "a", "user": {"token": "t"}}]}))
+    start = time.monotonic()
+    with open(pathlib.Path(folder) / "out", "w+", encoding="utf-8") as out:
+        process = subprocess.Popen([lens, "why", "--kubeconfig", kubeconfig, "-o", "json", *extra], stdout=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - start
+        out.seek(0)
+        text = out.read()
+    if os.waitstatus_to_exitcode(status) not in (0, 2):
+        sys.exit(f"exit code {os.waitstatus_to_exitcode(status)}")
+    return json.loads(text), seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--templates", type=int, default=5000)
+    parser.add_argument("--clusters", type=int, default=100)
+    parser.add_argument("--copies", type=int, default=2)
+    parser.add_argument("--down", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--lens", default=ROOT / "build" / "release" / "bin" / "karmada-lens")
+    options = parser.parse_args()
+    Handler.lists = Fleet(options).lists
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    size = sum(len(item) for items in Handler.lists.values() for item in items) / 1e6
+    print(f"{options.templates} templates in {options.copies} of {options.clusters} clusters, {options.down} not ready; {size:.0f} MB of objects")
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(options.rounds):
+            answer, seconds, cpu, memory = run(options.lens, server.server_port, folder, ["-A"])
+            print(f"{answer['headline']} {len(answer['groups'])} groups: {seconds:.2f} s, CPU {cpu:.2f} s, {memory:.0f} MB "
+                  f"(budget {BUDGET_SECONDS:.0f} s, {BUDGET_MB} MB)")
+    for group in answer["groups"]:
+        print(f"  {group['count']:5} x {group['cause']}: {group['templates'][0]['headline']}")
+    server.shutdown()
+
+
+if __name__ == "__main__":
+    main()
