@@ -1,4 +1,4 @@
-"""What servers of a newer Kubernetes than the testbed's, on which the scenarios are recorded, leave out of objects.
+"""What servers of another Kubernetes than the testbed's, on which the scenarios are recorded, have in objects or leave out.
 
 docs/compatibility.md tells users about each. Where a plane has such a server, a state and its recording are compared without it.
 """
@@ -16,8 +16,30 @@ def _without_start_of_suspended(item):
         status.pop("startTime", None)
 
 
-# {minor version since which it is so: {kind: function that takes it out of an object, or of what a Work reports of one}}
-_SINCE = {36: {"StatefulSet": _without_default_of_unavailable, "Job": _without_start_of_suspended}}
+def _without_generation(item):
+    """The annotation that records the template's generation, which the kind has since then."""
+    annotations = item.get("metadata", {}).get("annotations", {})
+    annotations.pop(_GENERATION, None)
+    if _MANAGED in annotations:
+        annotations[_MANAGED] = ",".join(name for name in annotations[_MANAGED].split(",") if name != _GENERATION)
+
+
+def _without_terminating(item):
+    item.get("status", {}).pop("terminatingReplicas", None)
+
+
+def _without_revisions(item):
+    """The names of revisions, which are hashes of what the server stores."""
+    for name in ("currentRevision", "updateRevision"):
+        item.get("status", {}).pop(name, None)
+
+
+_GENERATION = "resourcetemplate.karmada.io/generation"
+_MANAGED = "resourcetemplate.karmada.io/managed-annotations"
+# {minor version: {kind: function that takes it out of an object, or of what a Work reports of one}}
+_SINCE = {36: {"StatefulSet": _without_default_of_unavailable, "Job": _without_start_of_suspended},
+          37: {"HorizontalPodAutoscaler": _without_generation}}
+_BEFORE = {35: {"Deployment": _without_terminating, "ReplicaSet": _without_terminating, "StatefulSet": _without_revisions}}
 
 
 def minor_of(version):
@@ -25,14 +47,15 @@ def minor_of(version):
     return int(version.split(".")[1])
 
 
-def without(states, minor):
-    """A copy of a scenario's states ({step: {object's key: object}}) without what is left out up to this minor version."""
+def without(states, minors):
+    """A copy of a scenario's states ({step: {object's key: object}}) without what servers of these minor versions change."""
     states = json.loads(json.dumps(states))  # A copy in which nothing is shared.
-    for since, of_kinds in _SINCE.items():
-        for objects in states.values() if minor >= since else ():
-            for key, item in objects.items():
-                for kind, take_out in of_kinds.items():
-                    _each(key.split("/")[1], item or {}, kind, take_out)
+    changes = [of_kinds for since, of_kinds in _SINCE.items() if max(minors) >= since]
+    changes += [of_kinds for before, of_kinds in _BEFORE.items() if min(minors) < before]
+    for objects in states.values():
+        for key, item in objects.items():
+            for kind, take_out in [change for of_kinds in changes for change in of_kinds.items()]:
+                _each(key.split("/")[1], item or {}, kind, take_out)
     return states
 
 
