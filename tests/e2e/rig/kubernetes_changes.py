@@ -24,6 +24,13 @@ def _without_generation(item):
         annotations[_MANAGED] = ",".join(name for name in annotations[_MANAGED].split(",") if name != _GENERATION)
 
 
+def _without_migrator(item):
+    """A controller whose service account may do what the scenarios grant to people."""
+    for rule in item.get("rules") or ():
+        if "resourceNames" in rule:
+            rule["resourceNames"] = [name for name in rule["resourceNames"] if name != "storage-version-migrator-controller"]
+
+
 def _without_terminating(item):
     item.get("status", {}).pop("terminatingReplicas", None)
 
@@ -38,7 +45,7 @@ _GENERATION = "resourcetemplate.karmada.io/generation"
 _MANAGED = "resourcetemplate.karmada.io/managed-annotations"
 # {minor version: {kind: function that takes it out of an object, or of what a Work reports of one}}
 _SINCE = {36: {"StatefulSet": _without_default_of_unavailable, "Job": _without_start_of_suspended},
-          37: {"HorizontalPodAutoscaler": _without_generation}}
+          37: {"HorizontalPodAutoscaler": _without_generation, "ClusterRole": _without_migrator}}
 _BEFORE = {35: {"Deployment": _without_terminating, "ReplicaSet": _without_terminating, "StatefulSet": _without_revisions}}
 
 
