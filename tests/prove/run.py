@@ -51,6 +51,7 @@ CLASSES = ("crash", "answer", "error", "stale", "merged", "order", "election", "
 WRITE_CODES = (409, 429, 500, 403, 404, 422)
 READ_CODES = (429, 500, 403, 404)
 UNCOUNTED = ("/leases.coordination.k8s.io", "/events")
+TWIN = ("clusterpropagationpolicies.", "clusteroverridepolicies.")
 AFTER_PAUSE = " (after a pause)"  # As perturbation.h has it.
 LONGEST_RUN = 300  # Seconds of real time.
 
@@ -80,6 +81,10 @@ class Scope:
     def is_mine(self, name):
         """Whether this workload is the one that does what all could do."""
         return zlib.crc32(f"{self._seed} {name}".encode()) % self._count == self._index
+
+    def is_half(self, name):
+        """Divides names into halves, each day otherwise."""
+        return zlib.crc32(f"half {self._seed} {name}".encode()) % 2 == 1
 
     def is_needed(self, name, times):
         """Whether no other workloads have done it so often."""
@@ -191,7 +196,10 @@ def merged_runs(reference, scope):
 
 
 def order_runs(reference, scope):
-    """Each kind after all others, in each step; and two kinds after all others, where they first change in the same step."""
+    """
+    Each kind after all others, in each step; and two kinds after all others, in both orders, where they first change in the same
+    step, in three workloads if there are so many.
+    """
     met = set()
     for step, kinds in enumerate(reference["delivered"]):
         if step == START:
@@ -199,7 +207,7 @@ def order_runs(reference, scope):
         for kind in kinds:
             yield Perturbation(f"late {kind} {step}", step, step)
         for pair in itertools.permutations(kinds, 2):
-            if pair not in met and len(kinds) > 2:
+            if pair not in met and len(kinds) > 2 and scope.is_needed(f"order {pair}", 3):
                 yield Perturbation(f"order {' '.join(pair)} {step}", step, step)
             met.add(pair)
 
@@ -235,9 +243,19 @@ def elections():
         yield f"election 2 clocks {leader} {others}"
 
 
+def value_runs(reference, scope):
+    """A policy and its cluster-wide twin have one schema and one implementation: each value is tried with one of them."""
+    for run in reference["runs"]:
+        _, seed, probe = run.split(" ", 2)
+        is_cluster_wide = seed.startswith(TWIN)
+        twin = is_cluster_wide or seed.startswith(("propagationpolicies.", "overridepolicies."))
+        if not twin or scope.is_half(probe) == is_cluster_wide:
+            yield Perturbation(run)
+
+
 RUNS = {"crash": crash_runs, "answer": answer_runs, "error": error_runs, "stale": stale_runs, "merged": merged_runs,
         "order": order_runs, "election": election_runs,
-        "values": lambda reference, scope: map(Perturbation, reference["runs"])}
+        "values": value_runs}
 
 
 def joined(perturbations):
@@ -390,8 +408,7 @@ class Proof:
             random.Random(f"{self.options.seed} {workload.stem} {name}").shuffle(perturbations)
             runs += joined([one for one in perturbations[index::count] if (workload.stem, one.name) not in self.journal.parts])
         random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
-        names = [" & ".join(one.name for one in run) for run in runs]
-        return names[:self.options.runs] if self.options.runs else names
+        return runs[:self.options.runs] if self.options.runs else runs
 
     def workload(self, path):
         worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
@@ -402,20 +419,26 @@ class Proof:
                 return
             if not self.references_agree(path, worker):
                 return
-            runs = self.runs_of(path, worker.reference)
-            for at, run in enumerate(runs):
+            runs = collections.deque(self.runs_of(path, worker.reference))
+            while runs:
                 if time.monotonic() > self.deadline:
-                    self.left[path.stem] += len(runs) - at
+                    self.left[path.stem] += len(runs)
                     return
-                result = worker.run(run)
+                run = runs.popleft()
+                name = " & ".join(one.name for one in run)
+                result = worker.run(name)
                 if result is None:
-                    self.note(path, {"run": run, "violations": [f"the harness ended: {worker.error()}"]})
+                    self.note(path, {"run": name, "violations": [f"the harness ended: {worker.error()}"]})
                     worker.end()
                     worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
                     if worker.reference is None:
                         return
                     continue
-                self.note(path, result, worker)
+                stopped_after = result.get("stoppedAfter", -1)
+                # What an exception explains has ended the run, too.
+                rest = [one for one in run if one.first is not None and -1 < stopped_after < one.first]
+                if not self.note(path, result, worker) and rest:
+                    runs.appendleft(rest)
         finally:
             worker.end()
             if not any(worker.directory.glob("*/daemon.log")):

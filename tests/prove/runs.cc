@@ -231,6 +231,7 @@ class Runner {
     }
     differs_ =
         reference_ != nullptr && at < reference_->states.size() && state != reference_->states[at];
+    if (differs_) record_.stopped_after = static_cast<int>(at);
     record_.states.push_back(std::move(state));
     record_.versions.push_back(stage_->VersionOf("host"));
     return absl::OkStatus();
@@ -326,6 +327,7 @@ json::Value Record::ToJson() const {
                               {"restarts", restarts},
                               {"rssKb", rss_kb},
                               {"perturbed", perturbed},
+                              {"stoppedAfter", stopped_after},
                               {"failure", failure},
                               {"simulatedSeconds", simulated_seconds},
                               {"jumps", jumps},

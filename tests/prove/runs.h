@@ -72,6 +72,7 @@ struct Record {
   int64_t rss_kb = 0;
   std::vector<std::string> broken;  // What the run itself has found to be wrong.
   bool perturbed = false;           // Whether the moments of all perturbations have come.
+  int stopped_after = -1;           // The step that did not end as in the reference.
   std::string failure;              // Why the run could not go on; or empty.
   int64_t jumps = 0;
   double simulated_seconds = 0, real_seconds = 0;
