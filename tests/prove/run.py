@@ -469,7 +469,7 @@ class Proof:
             return True
         entry = {"workload": path.stem, "run": result["run"], "violations": violations,
                  "excepted": len(result["violations"]) > len(violations),
-                 "refused": result.get("refused", ""), "seconds": round(result.get("realSeconds", 0), 3), "perturbed": result.get("perturbed", True)}
+                 "refused": result.get("refused", ""), "seconds": round(result.get("realSeconds", 0), 3), "cpu": round(result.get("cpuSeconds", 0), 3), "perturbed": result.get("perturbed", True)}
         self.journal.add(entry)
         if entry["violations"]:
             self.say(f"FAILED {path.stem}: {entry['run']}")
@@ -509,10 +509,11 @@ class Proof:
 def table(entries):
     rows = {}
     for entry in entries:
-        row = rows.setdefault(class_of(entry["run"]), {"perturbations": 0, "runs": 0, "seconds": 0, "failed": 0, "excepted": 0, "in vain": 0, "refused": 0})
+        row = rows.setdefault(class_of(entry["run"]), {"perturbations": 0, "runs": 0, "seconds": 0, "cpu": 0, "failed": 0, "excepted": 0, "in vain": 0, "refused": 0})
         row["perturbations"] += len(parts_of(entry["run"]))
         row["runs"] += 1
         row["seconds"] += entry["seconds"]
+        row["cpu"] += entry.get("cpu", 0)
         row["failed"] += bool(entry["violations"])
         row["excepted"] += entry.get("excepted", False)
         row["in vain"] += not entry["perturbed"]
@@ -525,9 +526,9 @@ def is_value(entry):
 
 
 def print_table(rows):
-    print(f"\n{'class':<12}{'perturbations':>14}{'runs':>8}{'seconds':>10}{'failed':>8}{'excepted':>10}{'in vain':>9}{'refused':>9}")
+    print(f"\n{'class':<12}{'perturbations':>14}{'runs':>8}{'seconds':>10}{'CPU':>8}{'failed':>8}{'excepted':>10}{'in vain':>9}{'refused':>9}")
     for name, row in rows.items():
-        print(f"{name:<12}{row['perturbations']:>14}{row['runs']:>8}{row['seconds']:>10.0f}{row['failed']:>8}{row['excepted']:>10}{row['in vain']:>9}"
+        print(f"{name:<12}{row['perturbations']:>14}{row['runs']:>8}{row['seconds']:>10.0f}{row['cpu']:>8.0f}{row['failed']:>8}{row['excepted']:>10}{row['in vain']:>9}"
               f"{row['refused']:>9}")
 
 
