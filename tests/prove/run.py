@@ -143,7 +143,7 @@ def errors_of(verb):
 
 def error_runs(reference, scope):
     """
-    Each class of requests, a verb and a kind, gets each answer, in three workloads if it has so many, where it comes first
+    Each class of requests, a verb and a kind, gets each answer, in two workloads if so many have it, where it comes first
     after the start; and once at the start. Reads, where they are of what the workload changes, or of no kind.
     """
     changed = set().union(*reference["delivered"][1:]) | {""}
@@ -159,7 +159,7 @@ def error_runs(reference, scope):
             for answer in errors_of(verb):
                 if step == START and not scope.is_needed(f"start {answer} {name}", 1):
                     continue
-                if step != START and not scope.is_needed(f"{answer} {name}", 3):
+                if step != START and not scope.is_needed(f"{answer} {name}", 2):
                     continue
                 yield Perturbation(f"{answer} {step} {name}", step, step)
 
@@ -198,7 +198,7 @@ def merged_runs(reference, scope):
 def order_runs(reference, scope):
     """
     Each kind after all others, in each step; and two kinds after all others, in both orders, where they first change in the same
-    step, in three workloads if there are so many.
+    step, in two workloads if so many have them.
     """
     met = set()
     for step, kinds in enumerate(reference["delivered"]):
@@ -207,7 +207,7 @@ def order_runs(reference, scope):
         for kind in kinds:
             yield Perturbation(f"late {kind} {step}", step, step)
         for pair in itertools.permutations(kinds, 2):
-            if pair not in met and len(kinds) > 2 and scope.is_needed(f"order {pair}", 3):
+            if pair not in met and len(kinds) > 2 and scope.is_needed(f"order {pair}", 2):
                 yield Perturbation(f"order {' '.join(pair)} {step}", step, step)
             met.add(pair)
 
@@ -224,7 +224,7 @@ def election_runs(reference, scope):
     for number, request_class in writes:
         if request_class not in [earlier for _, earlier in writes[:number - 1]]:
             for what in ("killed", "overtaken"):
-                if scope.is_needed(f"election {what} {request_class}", 8):
+                if scope.is_needed(f"election {what} {request_class}", 4):
                     yield Perturbation(f"election 2 {what} {number}")
     for name in elections():
         if scope.is_mine(name):
