@@ -51,6 +51,7 @@ CLASSES = ("crash", "answer", "error", "stale", "merged", "order", "election", "
 WRITE_CODES = (409, 429, 500, 403, 404, 422)
 READ_CODES = (429, 500, 403, 404)
 UNCOUNTED = ("/leases.coordination.k8s.io", "/events")
+TWIN = ("clusterpropagationpolicies.", "clusteroverridepolicies.")
 AFTER_PAUSE = " (after a pause)"  # As perturbation.h has it.
 LONGEST_RUN = 300  # Seconds of real time.
 
@@ -80,6 +81,10 @@ class Scope:
     def is_mine(self, name):
         """Whether this workload is the one that does what all could do."""
         return zlib.crc32(f"{self._seed} {name}".encode()) % self._count == self._index
+
+    def is_half(self, name):
+        """Divides names into halves, each day otherwise."""
+        return zlib.crc32(f"half {self._seed} {name}".encode()) % 2 == 1
 
     def is_needed(self, name, times):
         """Whether no other workloads have done it so often."""
@@ -138,7 +143,7 @@ def errors_of(verb):
 
 def error_runs(reference, scope):
     """
-    Each class of requests, a verb and a kind, gets each answer, in three workloads if it has so many, where it comes first
+    Each class of requests, a verb and a kind, gets each answer, in two workloads if so many have it, where it comes first
     after the start; and once at the start. Reads, where they are of what the workload changes, or of no kind.
     """
     changed = set().union(*reference["delivered"][1:]) | {""}
@@ -154,7 +159,7 @@ def error_runs(reference, scope):
             for answer in errors_of(verb):
                 if step == START and not scope.is_needed(f"start {answer} {name}", 1):
                     continue
-                if step != START and not scope.is_needed(f"{answer} {name}", 3):
+                if step != START and not scope.is_needed(f"{answer} {name}", 2):
                     continue
                 yield Perturbation(f"{answer} {step} {name}", step, step)
 
@@ -191,7 +196,10 @@ def merged_runs(reference, scope):
 
 
 def order_runs(reference, scope):
-    """Each kind after all others, in each step; and two kinds after all others, where they first change in the same step."""
+    """
+    Each kind after all others, in each step; and two kinds after all others, in both orders, where they first change in the same
+    step, in two workloads if so many have them.
+    """
     met = set()
     for step, kinds in enumerate(reference["delivered"]):
         if step == START:
@@ -199,7 +207,7 @@ def order_runs(reference, scope):
         for kind in kinds:
             yield Perturbation(f"late {kind} {step}", step, step)
         for pair in itertools.permutations(kinds, 2):
-            if pair not in met and len(kinds) > 2:
+            if pair not in met and len(kinds) > 2 and scope.is_needed(f"order {pair}", 2):
                 yield Perturbation(f"order {' '.join(pair)} {step}", step, step)
             met.add(pair)
 
@@ -216,7 +224,7 @@ def election_runs(reference, scope):
     for number, request_class in writes:
         if request_class not in [earlier for _, earlier in writes[:number - 1]]:
             for what in ("killed", "overtaken"):
-                if scope.is_needed(f"election {what} {request_class}", 8):
+                if scope.is_needed(f"election {what} {request_class}", 4):
                     yield Perturbation(f"election 2 {what} {number}")
     for name in elections():
         if scope.is_mine(name):
@@ -235,9 +243,19 @@ def elections():
         yield f"election 2 clocks {leader} {others}"
 
 
+def value_runs(reference, scope):
+    """A policy and its cluster-wide twin have one schema and one implementation: each value is tried with one of them."""
+    for run in reference["runs"]:
+        _, seed, probe = run.split(" ", 2)
+        is_cluster_wide = seed.startswith(TWIN)
+        twin = is_cluster_wide or seed.startswith(("propagationpolicies.", "overridepolicies."))
+        if not twin or scope.is_half(probe) == is_cluster_wide:
+            yield Perturbation(run)
+
+
 RUNS = {"crash": crash_runs, "answer": answer_runs, "error": error_runs, "stale": stale_runs, "merged": merged_runs,
         "order": order_runs, "election": election_runs,
-        "values": lambda reference, scope: map(Perturbation, reference["runs"])}
+        "values": value_runs}
 
 
 def joined(perturbations):
@@ -390,8 +408,7 @@ class Proof:
             random.Random(f"{self.options.seed} {workload.stem} {name}").shuffle(perturbations)
             runs += joined([one for one in perturbations[index::count] if (workload.stem, one.name) not in self.journal.parts])
         random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
-        names = [" & ".join(one.name for one in run) for run in runs]
-        return names[:self.options.runs] if self.options.runs else names
+        return runs[:self.options.runs] if self.options.runs else runs
 
     def workload(self, path):
         worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
@@ -402,20 +419,26 @@ class Proof:
                 return
             if not self.references_agree(path, worker):
                 return
-            runs = self.runs_of(path, worker.reference)
-            for at, run in enumerate(runs):
+            runs = collections.deque(self.runs_of(path, worker.reference))
+            while runs:
                 if time.monotonic() > self.deadline:
-                    self.left[path.stem] += len(runs) - at
+                    self.left[path.stem] += len(runs)
                     return
-                result = worker.run(run)
+                run = runs.popleft()
+                name = " & ".join(one.name for one in run)
+                result = worker.run(name)
                 if result is None:
-                    self.note(path, {"run": run, "violations": [f"the harness ended: {worker.error()}"]})
+                    self.note(path, {"run": name, "violations": [f"the harness ended: {worker.error()}"]})
                     worker.end()
                     worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
                     if worker.reference is None:
                         return
                     continue
-                self.note(path, result, worker)
+                stopped_after = result.get("stoppedAfter", -1)
+                # What an exception explains has ended the run, too.
+                rest = [one for one in run if one.first is not None and -1 < stopped_after < one.first]
+                if not self.note(path, result, worker) and rest:
+                    runs.appendleft(rest)
         finally:
             worker.end()
             if not any(worker.directory.glob("*/daemon.log")):
@@ -446,7 +469,7 @@ class Proof:
             return True
         entry = {"workload": path.stem, "run": result["run"], "violations": violations,
                  "excepted": len(result["violations"]) > len(violations),
-                 "refused": result.get("refused", ""), "seconds": round(result.get("realSeconds", 0), 3), "perturbed": result.get("perturbed", True)}
+                 "refused": result.get("refused", ""), "seconds": round(result.get("realSeconds", 0), 3), "cpu": round(result.get("cpuSeconds", 0), 3), "perturbed": result.get("perturbed", True)}
         self.journal.add(entry)
         if entry["violations"]:
             self.say(f"FAILED {path.stem}: {entry['run']}")
@@ -486,10 +509,11 @@ class Proof:
 def table(entries):
     rows = {}
     for entry in entries:
-        row = rows.setdefault(class_of(entry["run"]), {"perturbations": 0, "runs": 0, "seconds": 0, "failed": 0, "excepted": 0, "in vain": 0, "refused": 0})
+        row = rows.setdefault(class_of(entry["run"]), {"perturbations": 0, "runs": 0, "seconds": 0, "cpu": 0, "failed": 0, "excepted": 0, "in vain": 0, "refused": 0})
         row["perturbations"] += len(parts_of(entry["run"]))
         row["runs"] += 1
         row["seconds"] += entry["seconds"]
+        row["cpu"] += entry.get("cpu", 0)
         row["failed"] += bool(entry["violations"])
         row["excepted"] += entry.get("excepted", False)
         row["in vain"] += not entry["perturbed"]
@@ -502,9 +526,9 @@ def is_value(entry):
 
 
 def print_table(rows):
-    print(f"\n{'class':<12}{'perturbations':>14}{'runs':>8}{'seconds':>10}{'failed':>8}{'excepted':>10}{'in vain':>9}{'refused':>9}")
+    print(f"\n{'class':<12}{'perturbations':>14}{'runs':>8}{'seconds':>10}{'CPU':>8}{'failed':>8}{'excepted':>10}{'in vain':>9}{'refused':>9}")
     for name, row in rows.items():
-        print(f"{name:<12}{row['perturbations']:>14}{row['runs']:>8}{row['seconds']:>10.0f}{row['failed']:>8}{row['excepted']:>10}{row['in vain']:>9}"
+        print(f"{name:<12}{row['perturbations']:>14}{row['runs']:>8}{row['seconds']:>10.0f}{row['cpu']:>8.0f}{row['failed']:>8}{row['excepted']:>10}{row['in vain']:>9}"
               f"{row['refused']:>9}")
 
 

@@ -7,7 +7,9 @@
 
 #include "tests/prove/runs.h"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -231,6 +233,7 @@ class Runner {
     }
     differs_ =
         reference_ != nullptr && at < reference_->states.size() && state != reference_->states[at];
+    if (differs_) record_.stopped_after = static_cast<int>(at);
     record_.states.push_back(std::move(state));
     record_.versions.push_back(stage_->VersionOf("host"));
     return absl::OkStatus();
@@ -297,6 +300,18 @@ std::set<std::string> Sorted(const std::vector<std::string>& lines) {
 
 }  // namespace
 
+double CpuSeconds() {
+  double seconds = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage = {};
+    getrusage(who, &usage);
+    for (const timeval& t : {usage.ru_utime, usage.ru_stime}) {
+      seconds += static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    }
+  }
+  return seconds;
+}
+
 double RealSeconds() {
   timespec t;
   syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
@@ -326,15 +341,17 @@ json::Value Record::ToJson() const {
                               {"restarts", restarts},
                               {"rssKb", rss_kb},
                               {"perturbed", perturbed},
+                              {"stoppedAfter", stopped_after},
                               {"failure", failure},
                               {"simulatedSeconds", simulated_seconds},
                               {"jumps", jumps},
-                              {"realSeconds", real_seconds}});
+                              {"realSeconds", real_seconds},
+                              {"cpuSeconds", cpu_seconds}});
 }
 
 absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
                            const Record* reference, const RunOptions& options, TimeDriver& time) {
-  const double began = RealSeconds();
+  const double began = RealSeconds(), cpu = CpuSeconds();
   const absl::Duration simulated = time.Now();
   const int64_t jumps = time.jumps();
   Record record;
@@ -349,6 +366,7 @@ absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
   record.simulated_seconds = absl::ToDoubleSeconds(time.Now() - simulated);
   record.jumps = time.jumps() - jumps;
   record.real_seconds = RealSeconds() - began;
+  record.cpu_seconds = CpuSeconds() - cpu;
   return record;
 }
 

@@ -72,9 +72,10 @@ struct Record {
   int64_t rss_kb = 0;
   std::vector<std::string> broken;  // What the run itself has found to be wrong.
   bool perturbed = false;           // Whether the moments of all perturbations have come.
+  int stopped_after = -1;           // The step that did not end as in the reference.
   std::string failure;              // Why the run could not go on; or empty.
   int64_t jumps = 0;
-  double simulated_seconds = 0, real_seconds = 0;
+  double simulated_seconds = 0, real_seconds = 0, cpu_seconds = 0;
   json::Value ToJson() const;
 };
 
@@ -85,6 +86,8 @@ absl::StatusOr<Record> Run(const Workload& workload, const std::string& name,
 
 // Seconds of the machine's clock, whatever the simulated one shows.
 double RealSeconds();
+// Seconds of a core that this process has used, and the children that have ended.
+double CpuSeconds();
 int ThreadsOf(pid_t pid);
 
 // Adds to a reference what another one has warned of, and what has failed there at the end: it
