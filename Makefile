@@ -27,7 +27,7 @@ BINARIES := karmada-controller-manager karmada-agent karmada-sandbox karmada-int
 WEBHOOK_EXAMPLE := karmada-webhook-example
 # For make run-webhook-example: flags of the program, such as --host=10.0.0.7 (it prints them with --help).
 WEBHOOK_FLAGS ?=
-CHARTS := karmada-controller-manager karmada-search
+CHARTS := karmada-controller-manager karmada-search karmada-agent
 # Packages have the version of the images.
 CHART_VERSION = $(if $(wildcard scripts/version.sh),$(patsubst %,--%=$(shell scripts/version.sh semver),version app-version))
 # The version that the end-to-end tests pin.
@@ -134,6 +134,13 @@ bench: setup ## Measure against upstream's controller manager, interpreter and s
 	@$(PYTHON) -u tests/bench/apply.py $(if $(N),--apps $(N))
 	@$(PYTHON) -u tests/bench/interpreter.py
 	@$(PYTHON) -u tests/bench/search.py
+
+.PHONY: bench-agent
+bench-agent: setup ## Measure the agent of a pull cluster against upstream's (needs Go; 8 minutes; N Works: make bench-agent N=100)
+	$(call build,release,karmada-controller-manager karmada-agent)
+	@scripts/setup.sh e2e
+	@echo "== bench-agent"
+	@$(PYTHON) -u tests/bench/agent.py $(if $(N),--works $(N))
 
 .PHONY: bench-apply
 bench-apply: setup ## Measure server-side apply to members against updates (needs Go; 5 minutes; N apps: make bench-apply N=300)

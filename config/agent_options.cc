@@ -39,6 +39,10 @@ void AddOwnFlags(CLI::App& app, AgentFlagValues& a) {
   AddValue(app, "--karmada-context", a.karmada_context,
            "context of --karmada-kubeconfig; empty for the current one")
       ->type_name("NAME");
+  AddValue(app, "--clusters-from", a.clusters_from,
+           "directory with a folder NAME for each cluster, with its karmada-kubeconfig and its "
+           "kubeconfig: be the agent of all of them, and follow the directory")
+      ->type_name("DIRECTORY");
   AddValue(app, "--cluster-name", a.cluster_name, "name of the cluster in the control plane")
       ->type_name("NAME");
   AddValue(app, "--cluster-namespace", a.cluster_namespace,
@@ -86,19 +90,16 @@ void AddFlags(CLI::App& app, AgentOptions& options) {
   AddLoopFlags(app, options.loops);
 }
 
-absl::Status ValidateName(const std::string& name) {
-  if (name.empty()) return absl::InvalidArgumentError("--cluster-name: must be not empty");
-  if (name.size() > kLongestClusterName) {
-    return absl::InvalidArgumentError(absl::StrCat("--cluster-name \"", name,
-                                                   "\": must be no more than ", kLongestClusterName,
-                                                   " characters"));
-  }
-  return base::Annotate(kube::ValidateDns1123Label(name), "--cluster-name \"", name, "\"");
-}
-
 // The rules are upstream's, and one of ours: a certificate that is asked for in every moment.
 absl::Status ValidateAgent(const AgentFlagValues& a) {
-  RETURN_IF_ERROR(ValidateName(a.cluster_name));
+  if (a.clusters_from.empty()) {
+    RETURN_IF_ERROR(ValidateClusterName(a.cluster_name));
+  } else if (!a.cluster_name.empty() || !a.karmada_kubeconfig.empty() || !a.api_endpoint.empty()) {
+    return absl::InvalidArgumentError(
+        "--clusters-from: --cluster-name, --karmada-kubeconfig and --cluster-api-endpoint are "
+        "those "
+        "of one cluster");
+  }
   if (a.lease_duration < absl::Seconds(1)) {
     return absl::InvalidArgumentError("--cluster-lease-duration: must be at least 1s");
   }
@@ -160,6 +161,7 @@ constexpr Support kNotes[] = {
     {"--cluster-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
     {"--cluster-memory-mib", State::kHere, "of this program only"},
     {kReleaseFlag, State::kHere, "of this program only"},
+    {"--clusters-from", State::kHere, "of this program only"},
     {"--health-probe-bind-address", State::kHere, "serves /livez and /readyz as well"},
     {"--karmada-kubeconfig-namespace", State::kHere, "only with the controller certRotation"},
     {"--kube-api-burst", State::kHere, "only with --kube-api-qps"},
@@ -175,16 +177,32 @@ constexpr Support kNotes[] = {
 
 }  // namespace
 
+absl::Status ValidateClusterName(const std::string& name) {
+  if (name.empty()) return absl::InvalidArgumentError("--cluster-name: must be not empty");
+  if (name.size() > kLongestClusterName) {
+    return absl::InvalidArgumentError(absl::StrCat("--cluster-name \"", name,
+                                                   "\": must be no more than ", kLongestClusterName,
+                                                   " characters"));
+  }
+  return base::Annotate(kube::ValidateDns1123Label(name), "--cluster-name \"", name, "\"");
+}
+
 bool AgentFlagValues::Reports(const std::string& secret) const {
   return std::find(report_secrets.begin(), report_secrets.end(), secret) != report_secrets.end();
 }
 
 ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv) {
+  PermissionFlags unused;
+  return ParseAgentCommandLine(argc, argv, unused);
+}
+
+ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv, PermissionFlags& permissions) {
   ParsedAgent parsed;
   Options& loops = parsed.options.loops;
   CLI::App app("The agent of a member cluster of Karmada in pull mode.", "karmada-agent");
   // As in Go, the last value counts.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  internal::AddMemberPermissions(app, permissions);
   AddHelpAndVersion(app);
   AddFlags(app, parsed.options);
   internal::AddUnusedLogFlags(app);
@@ -196,6 +214,7 @@ ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv) {
   if (loops.wanted_release.has_value()) loops.Emulate(*loops.wanted_release);
   absl::Status valid = ValidateAgent(parsed.options.agent);
   valid.Update(internal::ValidateOptions(loops));  // Keeps the first error.
+  valid.Update(internal::ValidatePermissions(permissions));
   if (!valid.ok()) return Refused(valid.message());
   loops.warnings = internal::UnusedFlagWarnings(app);
   for (Warning& warning : loops.gates.Warnings()) loops.warnings.push_back(std::move(warning));

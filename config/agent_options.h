@@ -5,14 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "config/options.h"
+#include "config/permission_flags.h"
 
 namespace config {
 
 // The agent's flags about its cluster.
 struct AgentFlagValues {
   std::string karmada_kubeconfig, karmada_context;
+  // A directory with a folder for each cluster, instead of the flags above and below about one.
+  std::string clusters_from;
   std::string cluster_name;
   std::string cluster_namespace = "karmada-cluster";
   std::string api_endpoint, proxy_server_address;
@@ -42,8 +46,13 @@ struct ParsedAgent {
   AgentOptions options;
 };
 
+// kInvalidArgument says why a cluster cannot have the name. The rules are upstream's.
+absl::Status ValidateClusterName(const std::string& name);
+
 // As ParseCommandLine in options.h.
 ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv);
+// Does the same, and fills `permissions`. Flags of the agent may follow that command.
+ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv, PermissionFlags& permissions);
 
 }  // namespace config
 

@@ -107,23 +107,45 @@ absl::Status CheckKind(const std::string& kind) {
   return absl::OkStatus();
 }
 
+CLI::App* AddCommand(CLI::App& app, PermissionFlags& flags, const std::string& help) {
+  CLI::App* command = app.add_subcommand("permissions", help);
+  command->fallthrough();
+  command->callback([&flags] { flags.asked = true; });
+  return command;
+}
+
+void AddKinds(CLI::App& command, PermissionFlags& flags) {
+  AddList(command, kKinds, flags.template_kinds,
+          "kinds that are propagated, such as deployments.apps,configmaps; without it any kind")
+      ->type_name("RESOURCES");
+}
+
+void AddSubject(CLI::App& command, PermissionFlags& flags, const std::string& help) {
+  AddValue(command, kSubject, flags.subject, help)->type_name("NAME");
+}
+
 }  // namespace
 
 void AddPermissions(CLI::App& app, PermissionFlags& flags) {
-  CLI::App* command = app.add_subcommand(
-      "permissions",
-      "Print the ClusterRole, with a binding, that the program needs with the given "
-      "--controllers, --feature-gates, --shadow and other flags");
-  command->fallthrough();
-  command->callback([&flags] { flags.asked = true; });
+  CLI::App* command =
+      AddCommand(app, flags,
+                 "Print the ClusterRole, with a binding, that the program needs with the given "
+                 "--controllers, --feature-gates, --shadow and other flags");
   AddSwitch(*command, "--member", flags.member,
             "the rights in a member cluster instead of those in the control plane");
-  AddList(*command, kKinds, flags.template_kinds,
-          "kinds that are propagated, such as deployments.apps,configmaps; without it any kind")
-      ->type_name("RESOURCES");
-  AddValue(*command, kSubject, flags.subject,
-           "whom to bind: a user, or namespace/name of a service account in a member")
-      ->type_name("NAME");
+  AddKinds(*command, flags);
+  AddSubject(*command, flags,
+             "whom to bind: a user, or namespace/name of a service account in a member");
+}
+
+void AddMemberPermissions(CLI::App& app, PermissionFlags& flags) {
+  flags.member = true;
+  CLI::App* command = AddCommand(
+      app, flags,
+      "Print the ClusterRole, with a binding, that the program needs in its cluster with the given "
+      "--controllers, --feature-gates, --report-secrets and other flags");
+  AddKinds(*command, flags);
+  AddSubject(*command, flags, "whom to bind: namespace/name of a service account");
 }
 
 absl::Status ValidatePermissions(const PermissionFlags& flags) {

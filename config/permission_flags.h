@@ -16,8 +16,9 @@ class App;
 namespace config {
 
 struct PermissionFlags {
-  bool asked = false;                       // The command was given: print the rights and end.
-  bool member = false;                      // Those in members, not those in the control plane.
+  bool asked = false;  // The command was given: print the rights and end.
+  // Those in members, not those in the control plane; an agent prints no others.
+  bool member = false;
   std::vector<std::string> template_kinds;  // "deployments.apps", "configmaps"; empty: every kind.
   std::string subject;                      // "" for the usual one.
 };
@@ -34,6 +35,8 @@ std::vector<std::string> WarningsOf(const PermissionFlags& flags);
 namespace internal {
 
 void AddPermissions(CLI::App& app, PermissionFlags& flags);
+// Does the same for a program that only prints the rights in its member.
+void AddMemberPermissions(CLI::App& app, PermissionFlags& flags);
 // kInvalidArgument names the flag and the value that cannot be.
 absl::Status ValidatePermissions(const PermissionFlags& flags);
 

@@ -32,7 +32,7 @@ replicas that pod would wait for ever, so there the default is to end an old one
 {{- define "shared.podSpec" -}}
 {{- $own := get .Values (include "own.key" .) -}}
 serviceAccountName: {{ include "shared.fullname" . }}
-automountServiceAccountToken: false
+automountServiceAccountToken: {{ eq .Chart.Name "karmada-agent" }}
 enableServiceLinks: false
 {{- with include "shared.pullSecrets" . }}
 {{ . }}
@@ -155,7 +155,7 @@ metadata:
   namespace: {{ .Release.Namespace }}
   labels:
     {{- include "shared.labels" . | nindent 4 }}
-automountServiceAccountToken: false
+automountServiceAccountToken: {{ eq .Chart.Name "karmada-agent" }}
 {{- end -}}
 
 {{/* An empty podDisruptionBudget, upstream's default, lets one pod at a time go. */}}

@@ -83,7 +83,8 @@ void LimitWrites(kube::ClusterClient& cluster) {
 }
 
 controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
-                                      const AgentConnections& connections) {
+                                      const AgentConnections& connections,
+                                      const AgentPlace& place) {
   const std::string& cluster = options.agent.cluster_name;
   const ControlPlaneAccess& access = *connections.control_plane;
   controllers::LoopPartsOptions parts;
@@ -101,6 +102,8 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
     return std::make_unique<OwnMember>(cluster, member);
   };
   parts.served = controllers::ServedClusters::OfAgent(cluster);
+  parts.registry = place.registry;
+  parts.ends_process = place.ends_process;
   return parts;
 }
 
@@ -108,10 +111,11 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
 class Agent {
  public:
   // REQUIRES: `options` outlives it.
-  Agent(const config::AgentOptions& options, const AgentConnections& connections)
+  Agent(const config::AgentOptions& options, const AgentConnections& connections,
+        const AgentPlace& place)
       : options_(options),
         access_(connections.control_plane),
-        parts_(options.loops, PartsOf(options, connections)),
+        parts_(options.loops, PartsOf(options, connections, place)),
         member_client_(connections.to_member, MemberClient(options, connections), base::RealClock(),
                        nullptr) {}
   ~Agent() { parts_.StopInformers(); }
@@ -232,13 +236,14 @@ absl::Status Prepare(config::AgentOptions& options, const AgentConnections& conn
 }  // namespace
 
 absl::Status RunAgent(config::AgentOptions options, const AgentConnections& connections,
-                      const base::StopToken& stop) {
+                      const AgentPlace& place, const base::StopToken& stop) {
   if (const absl::Status ready = Prepare(options, connections, stop); !ready.ok()) {
-    base::EndProcessAfter(controllers::kStopLimit, 1);
+    if (place.ends_process) base::EndProcessAfter(controllers::kStopLimit, 1);
     return ready;
   }
-  return controllers::RunToTheEnd<Agent>(std::make_unique<Agent>(options, connections),
-                                         [&](Agent& agent) { return agent.Run(stop); });
+  return controllers::RunToTheEnd<Agent>(
+      std::make_unique<Agent>(options, connections, place),
+      [&](Agent& agent) { return agent.Run(stop); }, place.ends_process);
 }
 
 }  // namespace cmd

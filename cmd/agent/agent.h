@@ -2,20 +2,30 @@
 #ifndef CMD_AGENT_AGENT_H_
 #define CMD_AGENT_AGENT_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
-#include "absl/time/time.h"
+#include "base/metrics.h"
 #include "base/stop_token.h"
 #include "cmd/agent/connections.h"
 #include "config/agent_options.h"
 
 namespace cmd {
 
+// In what an agent runs.
+struct AgentPlace {
+  // Of a process that shows the metrics of several agents; nullptr: the agent serves its own.
+  std::shared_ptr<metrics::Registry> registry;
+  // The process ends with the agent.
+  bool ends_process = true;
+};
+
 // Blocks. OK after a stop; otherwise the reason why it cannot go on: a server that cannot be
 // reached at the start, a registration that is refused, the lease lost. After an error for which
 // controllers::IsOtherRelease holds the process begins again. The agent behaves as the release of
 // the options, or else of the control plane.
 absl::Status RunAgent(config::AgentOptions options, const AgentConnections& connections,
-                      const base::StopToken& stop);
+                      const AgentPlace& place, const base::StopToken& stop);
 
 }  // namespace cmd
 

@@ -16,9 +16,13 @@
 #include "base/stop_token.h"
 #include "base/tls.h"
 #include "cmd/agent/agent.h"
+#include "cmd/agent/agent_fleet.h"
 #include "cmd/agent/connections.h"
+#include "cmd/agent/permissions.h"
 #include "config/agent_options.h"
 #include "config/command_line.h"
+#include "config/permission_flags.h"
+#include "config/support.h"
 #include "config/version.h"
 #include "controllers/process/loop_parts.h"
 #include "controllers/process/release_watch.h"
@@ -39,13 +43,13 @@ void LogStart(const config::AgentOptions& options) {
 }
 
 // Runs until it is stopped; returns the exit code. `argv` is that of the process.
-int Run(char** argv, const config::AgentOptions& options, const base::StopToken& stop) {
+int RunOne(char** argv, const config::AgentOptions& options, const base::StopToken& stop) {
   const absl::StatusOr<cmd::AgentConnections> connections = cmd::ConnectAgent(options);
   if (!connections.ok()) {
     base::LogError("a kubeconfig cannot be used", {{"error", connections.status()}});
     return config::kUsageExitCode;
   }
-  const absl::Status result = cmd::RunAgent(options, *connections, stop);
+  const absl::Status result = cmd::RunAgent(options, *connections, {}, stop);
   // A stop during the start is not a failure either.
   if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
   if (controllers::IsOtherRelease(result)) {
@@ -56,6 +60,14 @@ int Run(char** argv, const config::AgentOptions& options, const base::StopToken&
   base::LogError("karmada-agent ends", {{"error", result}});
   // Threads that outlived the graceful period must not delay the end of the process.
   if (absl::IsDeadlineExceeded(result)) _exit(kFailed);
+  return kFailed;
+}
+
+int Run(char** argv, const config::AgentOptions& options, const base::StopToken& stop) {
+  if (options.agent.clusters_from.empty()) return RunOne(argv, options, stop);
+  const absl::Status result = cmd::RunAgentFleet(options, stop);
+  if (result.ok()) return 0;
+  base::LogError("karmada-agent ends", {{"error", result}});
   return kFailed;
 }
 
@@ -71,12 +83,24 @@ int main(int argc, char** argv) {
   mallopt(M_TOP_PAD, 256 << 10);
   // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  const config::ParsedAgent parsed = config::ParseAgentCommandLine(argc, argv);
+  config::PermissionFlags permissions;
+  const config::ParsedAgent parsed = config::ParseAgentCommandLine(argc, argv, permissions);
   if (parsed.outcome == config::Parsed::Outcome::kExit) {
     (parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
     return parsed.exit_code;
   }
   const config::Options& loops = parsed.options.loops;
+  if (permissions.asked) {
+    for (const std::string& warning : config::WarningsOf(permissions)) {
+      std::cerr << "warning: " << warning << "\n";
+    }
+    // A misspelt name would leave rights out in silence.
+    for (const config::Warning& warning : config::WarningsOfAgentControllers(loops.controllers)) {
+      std::cerr << "warning: " << warning.text << "\n";
+    }
+    std::cout << cmd::AgentPermissions(parsed.options, permissions);
+    return 0;
+  }
   if (loops.profiling.enabled) profiling::EnableHeapProfiles(argv);
   base::InitLogging(api::kAgent, {loops.logging.verbosity, loops.logging.vmodule,
                                   loops.logging.format == config::LogFormat::kJson});

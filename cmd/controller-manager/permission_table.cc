@@ -9,56 +9,36 @@
 
 #include "api/keys.h"
 #include "api/programs.h"
-#include "api/rbac.h"
 #include "api/resources.h"
 #include "api/signing_request.h"
 #include "cmd/controller-manager/permissions.h"
+#include "controllers/permissions/grants.h"
+#include "controllers/permissions/member_needs.h"
 
 namespace cmd {
 namespace {
 
 using config::Gate;
-using enum Server;
-
-using Verbs = std::vector<std::string>;
-using Grants = std::vector<Grant>;
+using permissions::Grant;
+using permissions::Grants;
+using permissions::If;
+using permissions::Join;
+using permissions::kDiscovery;
+using permissions::kTemplates;
+using permissions::Named;
+using permissions::Need;
+using permissions::On;
+using permissions::Read;
+using permissions::Server;
+using permissions::Templates;
+using permissions::Urls;
+using permissions::Verbs;
+using permissions::With;
 
 constexpr char kAuthorizationGroup[] = "authorization.k8s.io";
 constexpr char kMetricsGroup[] = "metrics.k8s.io";
 constexpr char kCustomMetricsGroup[] = "custom.metrics.k8s.io";
 constexpr char kExternalMetricsGroup[] = "external.metrics.k8s.io";
-
-// Returns the verbs of who follows a kind, and those given.
-Verbs Read(Verbs more = {}) {
-  Verbs verbs = {"get", "list", "watch"};
-  verbs.insert(verbs.end(), more.begin(), more.end());
-  return verbs;
-}
-
-Grant On(const kube::Resource& resource, Verbs verbs) {
-  return {resource.gvk.group, {resource.plural}, std::move(verbs)};
-}
-
-Grant On(const kube::Resource& resource, const std::string& subresource, Verbs verbs) {
-  return {resource.gvk.group, {resource.plural + "/" + subresource}, std::move(verbs)};
-}
-
-Grant Named(Grant grant, Verbs names) {
-  grant.names = std::move(names);
-  return grant;
-}
-
-Grant Templates(Verbs verbs, const std::string& subresource = "") {
-  const std::string slash = subresource.empty() ? "" : "/" + subresource;
-  return {"", {std::string(kTemplates) + slash}, std::move(verbs)};
-}
-
-Grant Urls(Verbs urls) { return {.verbs = {"get"}, .urls = std::move(urls)}; }
-
-Grants Join(Grants grants, const Grants& more) {
-  grants.insert(grants.end(), more.begin(), more.end());
-  return grants;
-}
 
 Grants Bindings(const Verbs& verbs) {
   return {On(api::ResourceBindings(), verbs), On(api::ClusterResourceBindings(), verbs)};
@@ -78,24 +58,9 @@ Grants WritesWorks() {
 
 bool Elects(const config::Options& o) { return o.leader_election.enabled; }
 bool IsShadow(const config::Options& o) { return o.shadow; }
-bool CollectsNodes(const config::Options& o) { return o.clusters.resource_modeling; }
 
 Need AtControlPlane(std::string loop, Grants grants, std::string why = "") {
-  return {kControlPlane, std::move(loop), std::move(grants), std::move(why)};
-}
-
-Need InMember(std::string loop, Grants grants, std::string why = "") {
-  return {kMember, std::move(loop), std::move(grants), std::move(why)};
-}
-
-Need With(Gate gate, Need need) {
-  need.gate = gate;
-  return need;
-}
-
-Need If(bool (*asked)(const config::Options&), Need need) {
-  need.is_asked_for = asked;
-  return need;
+  return {Server::kControlPlane, std::move(loop), std::move(grants), std::move(why)};
 }
 
 std::vector<Need> Basics() {
@@ -279,42 +244,13 @@ std::vector<Need> Services() {
   };
 }
 
-std::vector<Need> OfMembers() {
-  const Verbs all = Read({"create", "patch", "delete"});
-  const Grant pods = On(api::Pods(), Read());
-  return {
-      InMember(kDiscovery, {Urls({"/api", "/api/*", "/apis", "/apis/*", "/version"})}),
-      InMember("clusterStatus", {Urls({"/readyz", "/healthz"})}),
-      If(CollectsNodes, InMember("clusterStatus", {On(api::Nodes(), Read()), pods})),
-      InMember("execution", {Templates(all)}, "What is propagated is of any kind."),
-      InMember("workStatus", {Templates(all)},
-               "Objects that were changed or deleted in the member are put right."),
-      InMember("applicationFailover", {Templates(Read())}),
-      InMember("dependencies distributor", {Templates(Read())}),
-      InMember("namespace", {On(api::Namespaces(), all)}),
-      InMember("federatedResourceQuotaSync", {{"", {"resourcequotas"}, all}}),
-      InMember("unifiedAuth",
-               {On(api::ClusterRoles(), all), On(api::ClusterRoleBindings(), all),
-                On(api::ClusterRoles(), {"escalate"}),
-                Named(On(api::ClusterRoles(), {"bind"}), {api::kImpersonator})},
-               "The role of the impersonator grants `impersonate`, which this account itself does "
-               "not have; RBAC cannot limit `escalate` to a name when a role is created."),
-      InMember("serviceExport",
-               {On(api::ServiceExports(), Read()), On(api::EndpointSlices(), Read())}),
-      InMember("endpointsliceCollect", {On(api::EndpointSlices(), Read())}),
-      InMember("multiclusterservice", {On(api::Services(), all)}),
-      InMember("endpointsliceDispatch", {On(api::EndpointSlices(), all)}),
-      InMember("federatedHorizontalPodAutoscaler", {pods, Templates({"get"}, "scale")}),
-  };
-}
-
 }  // namespace
 
-const std::vector<Need>& Needs() {
+const std::vector<permissions::Need>& Needs() {
   static const auto& needs = *new std::vector<Need>([] {
     std::vector<Need> all;
-    for (const auto& part :
-         {Basics(), Propagation(), Clusters(), Workloads(), Services(), OfMembers()}) {
+    for (const auto& part : {Basics(), Propagation(), Clusters(), Workloads(), Services(),
+                             permissions::MemberNeeds()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -103,26 +103,30 @@ kube::ClientOptions LeaseClient(const config::Options& options, absl::string_vie
 LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wanted)
     : options_(options),
       fence_(wanted.fence),
+      ends_process_(wanted.ends_process),
+      registry_(wanted.registry != nullptr ? wanted.registry
+                                           : std::make_shared<metrics::Registry>()),
       client_(wanted.loops, ControlPlaneClient(options, wanted.program, wanted.host),
-              base::RealClock(), &registry_),
+              base::RealClock(), registry_.get()),
       lease_client_(wanted.leases, LeaseClient(options, wanted.program, wanted.host),
-                    base::RealClock(), &registry_),
+                    base::RealClock(), registry_.get()),
       mapper_(client_, base::RealClock()),
       informer_threads_(std::make_shared<kube::InformerThreads>(base::RealClock())),
       informers_(client_, base::RealClock(), informer_threads_),
       cluster_(client_, mapper_, informers_),
       events_(EventSinkOf(options, client_)),
       kinds_(Limited(wanted), base::RealClock()),
-      manager_(ManagerOptionsOf(options, wanted), cluster_, *events_, base::RealClock(), registry_),
+      manager_(ManagerOptionsOf(options, wanted), cluster_, *events_, base::RealClock(),
+               *registry_),
       config_source_(wanted.members(cluster_)),
       member_bytes_(kube::MemberBytes(options.clusters.memory_mib, base::ReadMemoryUse(),
                                       kMemberBytesWithoutLimit)),
       members_(MemberOptions(options, wanted, informer_threads_, member_bytes_,
                              [this](const std::string& cluster) { ReportFull(cluster); }),
-               *config_source_, base::RealClock(), &registry_),
+               *config_source_, base::RealClock(), registry_.get()),
       live_(manager_, InterpreterOptions(options)),
       inventory_(members_),
-      objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_,
+      objects_({mapper_, members_, live_.interpreter(), base::RealClock(), *registry_,
                 options.server_side_apply, RepairsOf(options.release)}),
       status_writer_(manager_, RateLimiterOf(options.rate_limits), options.concurrency.work),
       context_{manager_,
@@ -152,17 +156,17 @@ void LoopParts::StopInformers() {
 
 void LoopParts::ReportFull(const std::string& cluster) {
   ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
-  CountMemberBytes(cluster, registry_);
+  CountMemberBytes(cluster, *registry_);
 }
 
 void LoopParts::ShowBuild() {
-  registry_.GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
-  config::ShowRelease(options_.release, registry_);
+  registry_->GetGauge("karmada_build_info", "What this build is.", config::BuildLabels()).Set(1);
+  config::ShowRelease(options_.release, *registry_);
   config::LogRelease(options_.release, options_.wanted_release.has_value());
 }
 
 void LoopParts::AddRunnables() {
-  manager_.Add(std::make_unique<kube::MemoryWatch>(manager_.clock(), registry_,
+  manager_.Add(std::make_unique<kube::MemoryWatch>(manager_.clock(), *registry_,
                                                    kube::MemoryWatch::Options()),
                kube::Manager::Group::kAlways);
   // Without the flag the process is of the release of the control plane, also after an upgrade of
@@ -196,7 +200,7 @@ absl::Status LoopParts::Run(const base::StopToken& stop) {
   }
   const absl::Status result = WithListenFlag(manager_.Run(stop), options_);
   // The limit applies also when the program ended by itself, for example because it lost its lease.
-  base::EndProcessAfter(kStopLimit, 1);
+  if (ends_process_) base::EndProcessAfter(kStopLimit, 1);
   return result;
 }
 

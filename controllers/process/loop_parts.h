@@ -61,6 +61,10 @@ struct LoopPartsOptions {
   // Makes what says how a member is reached. REQUIRED.
   std::function<std::unique_ptr<kube::ClusterConfigSource>(kube::ClusterClient&)> members;
   ServedClusters served = {};
+  // For a process that shows the metrics of several such objects as one page; nullptr: its own.
+  std::shared_ptr<metrics::Registry> registry;
+  // Its end is that of the process, and is limited in time as such.
+  bool ends_process = true;
 };
 
 // The options of clients of the control plane, and of those that serve only Leases: a call that is
@@ -93,7 +97,7 @@ class LoopParts {
   absl::Status Run(const base::StopToken& stop);
 
   const Context& context() const { return context_; }
-  metrics::Registry& registry() { return registry_; }
+  metrics::Registry& registry() { return *registry_; }
   kube::Client& client() { return client_; }
   kube::Client& lease_client() { return lease_client_; }
   kube::InformerSet& informers() { return informers_; }
@@ -108,7 +112,8 @@ class LoopParts {
 
   const config::Options& options_;
   const std::shared_ptr<kube::LeaderFence> fence_;
-  metrics::Registry registry_;
+  const bool ends_process_;
+  const std::shared_ptr<metrics::Registry> registry_;
   kube::Client client_;
   kube::Client lease_client_;
   kube::RestMapper mapper_;
@@ -129,14 +134,15 @@ class LoopParts {
   const Context context_;
 };
 
-// Runs a program that has such parts, destroys it, and limits the time of that. Threads that
-// outlived the graceful period (kDeadlineExceeded) still use the parts, and waiting for them would
-// exceed the period further: then nothing is destroyed, and the process has to end.
+// Runs a program that has such parts, destroys it, and limits the time of that unless the process
+// goes on afterwards. Threads that outlived the graceful period (kDeadlineExceeded) still use the
+// parts, and waiting for them would exceed the period further: then nothing is destroyed, and the
+// process has to end at some time.
 template <class Program>
 absl::Status RunToTheEnd(std::unique_ptr<Program> program,
-                         absl::FunctionRef<absl::Status(Program&)> run) {
+                         absl::FunctionRef<absl::Status(Program&)> run, bool ends_process = true) {
   const absl::Status result = run(*program);
-  base::EndProcessAfter(kStopLimit, 1);  // Also if it could not begin.
+  if (ends_process) base::EndProcessAfter(kStopLimit, 1);  // Also if it could not begin.
   if (absl::IsDeadlineExceeded(result)) static_cast<void>(program.release());
   return result;
 }

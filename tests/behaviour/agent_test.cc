@@ -1,6 +1,8 @@
 // karmada-agent serves a cluster in pull mode, beside the controller manager, which serves the push
 // ones. The cluster is the sandbox's member2: it leaves the control plane, and its agent registers
 // it again.
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -252,6 +254,47 @@ TEST_CASE("An agent that is started again writes nothing, and finds what was don
   s.plane.Patch("host", kDeployment, {s.ns, "web"}, R"({"spec":{"replicas":1}})");
   s.Start();
   CHECK(s.Eventually([&] { return s.ReplicasIn(kName) == 1; }));
+}
+
+TEST_CASE("One process is the agent of the clusters of a directory, which it follows",
+          "[sandbox]") {
+  Pulled s;
+  const std::string clusters = absl::StrCat(s.directory.path(), "/clusters");
+  const auto put = [&](const std::string& cluster, const std::string& kubeconfig) {
+    const std::string folder = absl::StrCat(clusters, "/", cluster);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/karmada-kubeconfig") << *s.plane.fleet()->Kubeconfig("karmada");
+    std::ofstream(folder + "/kubeconfig") << kubeconfig;
+  };
+  put(kName, *s.plane.fleet()->Kubeconfig(kName));
+  put("broken", "this is no kubeconfig");
+  std::filesystem::create_directories(clusters + "/empty");
+  const std::vector<std::string> words = {KM_AGENT,
+                                          absl::StrCat("--clusters-from=", clusters),
+                                          "--leader-elect=false",
+                                          "--metrics-bind-address=0",
+                                          "--health-probe-bind-address=0",
+                                          "--cluster-status-update-frequency=1s",
+                                          "--cluster-failure-threshold=1s",
+                                          "--cluster-success-threshold=1s"};
+  s.agent.emplace(words, s.log);
+  REQUIRE(s.Eventually([&] {
+    s.IssueTokens();
+    return s.plane.AcceptsWork(kName);
+  }));
+  s.Propagate();
+  CHECK(s.Eventually([&] { return s.ReplicasIn(kName) == 2; }));
+
+  // Without its folder nobody serves the cluster; with it, somebody does again.
+  std::filesystem::remove_all(absl::StrCat(clusters, "/", kName));
+  CHECK(s.Eventually([&] {
+    return absl::StrContains(base::ReadFile(s.log).value_or(""), "agent of a cluster has stopped");
+  }));
+  s.plane.Patch(kName, kDeployment, {s.ns, "web"}, R"({"spec":{"replicas":7}})");
+  CHECK(s.plane.Always([&] { return s.ReplicasIn(kName) == 7; }));
+  put(kName, *s.plane.fleet()->Kubeconfig(kName));
+  CHECK(s.Eventually([&] { return s.ReplicasIn(kName) == 2; }));
+  CHECK(s.Stop() == 0);
 }
 
 TEST_CASE("A name that another cluster has is refused", "[sandbox]") {

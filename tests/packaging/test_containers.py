@@ -16,7 +16,7 @@ import places
 from container import USER, Container, stop
 from sandbox import DEMO, Sandbox
 
-MANAGER, SEARCH = places.DAEMONS
+MANAGER, SEARCH, _ = places.DAEMONS
 REPLICAS = {"member1": 3, "member2": 2, "member3": 1}  # As README shows the demo.
 
 

@@ -20,10 +20,16 @@
 #include "cmd/controller-manager/controller_table.h"
 #include "config/command_line.h"
 #include "config/support.h"
+#include "controllers/permissions/member_needs.h"
 
 namespace cmd {
 namespace {
 
+using permissions::Grant;
+using permissions::kDiscovery;
+using permissions::kTemplates;
+using permissions::Need;
+using permissions::Server;
 using Strings = std::vector<std::string>;
 
 TEST_CASE("who lacks rights is told which command prints them") {
@@ -362,7 +368,8 @@ TEST_CASE("docs/permissions.md has the table of rights") {
 
 TEST_CASE("config/rbac has what every controller, gate and flag together need") {
   const auto manifest = [](Server server) {
-    return RoleManifest(MergedRules(Needs(), {server, {}}), server, "");
+    return permissions::RoleManifest(permissions::MergedRules(Needs(), {server, {}}),
+                                     RoleFor(server, ""));
   };
   CheckFile("config/rbac/karmada-controller-manager.yaml", manifest(Server::kControlPlane));
   CheckFile("config/rbac/karmada-member.yaml", manifest(Server::kMember));

@@ -12,6 +12,8 @@ from rig.helm import NAMES, Helm, container, flags, objects, the
 
 RENDERINGS = paths.ROOT / "tests" / "data" / "charts"
 MANAGER, SEARCH = NAMES
+AGENT = "karmada-agent"
+AGENT_ROLES = paths.ROOT / "config" / "rbac"
 UPSTREAM_KEY = {MANAGER: "controllerManager", SEARCH: "search"}
 EVERYTHING = {
     "antiAffinity": "hard", "waitForControlPlane": True, "karmadaImageVersion": "v1.18.2",
@@ -39,6 +41,16 @@ CASES = {
                  "etcd": {"mode": "external", "external": {"servers": "https://a:2379,https://b:2379",
                                                            "registryPrefix": "/registry"}}}},
 }
+REGISTERED = {"agent": {"clusterName": "edge1", "kubeconfig": {
+    "server": "https://10.0.0.1:5443", "caCrt": "authority", "crt": "certificate", "key": "key"}}}
+AGENT_CASES = {
+    "default": REGISTERED,
+    "everything": {
+        "antiAffinity": "none", "kubeconfigSecret": {"name": "karmada-kubeconfig", "key": "karmada-kubeconfig"},
+        "rights": {"role": "least", "kinds": ["deployments.apps", "configmaps"]}, "systemNamespace": "karmada-system",
+        "podMonitor": {"enabled": True}, "agent": {
+            **OWN, "clusterName": "edge1", "clusterEndpoint": "https://10.0.0.2:6443",
+            "extraCommandArgs": {"controllers": ["*", "certRotation"], "report-secrets": "None"}}}}
 # (chart, values, pattern of the message)
 REFUSED = [
     (MANAGER, {"controllerManger": {}}, "additional properties 'controllerManger' not allowed"),
@@ -65,6 +77,13 @@ REFUSED = [
     (SEARCH, {"registryStorage": "mysql"}, "'/registryStorage': value must be one of 'etcd', 'custom-resources'"),
     (SEARCH, {"etcd": {"mode": "external"}}, "etcd.mode is external: name the servers in etcd.external.servers"),
     (SEARCH, {"part": "controlPlane"}, "controlPlane.apiService.caBundle is empty"),
+    (AGENT, {}, "agent.clusterName is empty"),
+    (AGENT, {"agent": {"clusterName": "edge1"}}, "agent.kubeconfig.server is empty"),
+    (AGENT, {"installMode": "host", **REGISTERED}, 'installMode is "host", with which upstream\'s chart installs no agent'),
+    (AGENT, {"agent": {"clusterName": "Edge"}}, "'/agent/clusterName'"),
+    (AGENT, {"rights": {"kinds": ["configmaps"]}, **REGISTERED}, "rights.kinds has no effect with rights.role: all"),
+    (AGENT, {"rights": {"role": "least", "kinds": ["roles.rbac.authorization.k8s.io"]}, **REGISTERED},
+     "roles.rbac.authorization.k8s.io grants rights"),
 ]
 
 
@@ -215,6 +234,48 @@ class UpstreamValuesTest(ChartCase):
             for volume in pod["volumes"]:
                 for item in volume["secret"].get("items", [{"path": "config"}]):
                     self.assertIn(item["path"], arguments, layout)
+
+
+class AgentTest(ChartCase):
+    """The chart of the agent, which is installed in the member, with upstream's values for installMode: agent."""
+
+    def test_the_renderings_are_those_of_the_repository(self):
+        for case, values in AGENT_CASES.items():
+            with self.subTest(case):
+                have, file = self.helm.template(AGENT, values), RENDERINGS / f"{AGENT}.{case}.yaml"
+                if os.environ.get("UPDATE_CHARTS"):
+                    file.write_text(have)
+                self.assertEqual(file.read_text(), have)
+                self.helm("lint", "--strict", paths.CHARTS / AGENT, *Helm.given(values), text=json.dumps(values))
+
+    def test_a_values_file_of_upstreams_chart_is_taken(self):
+        upstream = yaml.safe_load(upstream_values().read_text())
+        ours = yaml.safe_load((paths.CHARTS / AGENT / "values.yaml").read_text())
+        self.assertLessEqual(set(upstream["agent"]), set(ours["agent"]))
+        given = {"installMode": "agent", **REGISTERED}
+        self.assertEqual(self.render(AGENT, given, [upstream_values()]), self.render(AGENT, REGISTERED))
+
+    def test_the_role_is_upstreams_or_that_of_the_repository_for_this_cluster(self):
+        def rules(**rights):
+            return the("ClusterRole", self.render(AGENT, {**REGISTERED, "rights": rights}))["rules"]
+        everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["get"]}]
+        self.assertEqual(rules(), everything)
+        text = (AGENT_ROLES / "karmada-agent.yaml").read_text().replace("karmada-cluster]", "karmada-edge1]")
+        text = text.replace("karmada-cluster,", "karmada-edge1,").replace(":karmada-cluster", ":karmada-edge1")
+        self.assertEqual(rules(role="least"), the("ClusterRole", objects(text))["rules"])
+        named = rules(role="least", kinds=["deployments.apps", "configmaps"])
+        self.assertEqual([rule for rule in named if rule.get("resources") in (["deployments"], ["configmaps"])], [
+            {"apiGroups": [group], "resources": [plural], "verbs": ["get", "list", "watch", "create", "patch", "delete"]}
+            for group, plural in (("apps", "deployments"), ("", "configmaps"))])
+        self.assertNotIn("example", json.dumps(named))
+        self.assertFalse([rule for rule in named if rule.get("resources") == ["*"]])
+        rendered = self.render(AGENT, {**REGISTERED, "rights": {"role": "none"}})
+        self.assertFalse([kind for kind, _ in rendered if kind.startswith("ClusterRole")])
+
+    def test_the_flags_of_the_command_line_are_upstreams(self):
+        given = flags(self.render(AGENT, REGISTERED))
+        self.assertEqual((given["karmada-kubeconfig"], given["cluster-name"], given["leader-elect-resource-namespace"]),
+                         ("/etc/kubeconfig/kubeconfig", "edge1", "karmada-system"))
 
 
 class RefusedTest(ChartCase):

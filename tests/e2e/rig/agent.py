@@ -8,6 +8,8 @@ import base64
 import contextlib
 import json
 
+import yaml
+
 from . import metrics, paths
 from .pod import Pod, ServiceAccount
 from .process import must, wait_until
@@ -18,6 +20,8 @@ _RBAC = "rbac.authorization.k8s.io"
 _NAMESPACE = "karmada-system"
 _DEPLOYMENT = f"/apis/apps/v1/namespaces/{_NAMESPACE}/deployments/karmada-agent"
 _LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases"
+_EVERYTHING = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["get"]}]
+_KINDS = ("deployments.apps", "services", "serviceexports.multicluster.x-k8s.io")  # That cases propagate to such clusters.
 _METRICS_PORT = 8080  # As karmadactl has it on the command line.
 
 
@@ -51,6 +55,7 @@ class PullCluster:
 
     def start(self, program):
         """Runs this program as the Deployment says, and waits until it leads."""
+        self._give_rights(program)
         spec = self.kube.get(_DEPLOYMENT)["spec"]["template"]["spec"]
         names = [volume["secret"]["secretName"] for volume in spec["volumes"]]
         self.pod = Pod(self.plane, f"{self.name}-agent", spec, program, {name: self._secret(name) for name in names},
@@ -88,6 +93,14 @@ class PullCluster:
             with contextlib.suppress(AssertionError, OSError):
                 self.unregister()
         self.plane.remove_cluster(self.name)
+
+    def _give_rights(self, program):
+        """Ours has in its cluster what it says that it needs, upstream's what karmadactl gives."""
+        rules = _EVERYTHING
+        if program == ours():
+            printed = must([program, "permissions", f"--cluster-name={self.name}", f"--template-kinds={','.join(_KINDS)}"])
+            rules = next(yaml.safe_load_all(printed))["rules"]
+        self.kube.merge(f"/apis/{_RBAC}/v1/clusterroles/karmada-agent", {"rules": rules})
 
     def _secret(self, name):
         data = self.kube.get(f"/api/v1/namespaces/{_NAMESPACE}/secrets/{name}")["data"]
