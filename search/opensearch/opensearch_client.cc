@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -41,26 +42,34 @@ constexpr absl::Duration kLeftOut = absl::Seconds(60);
 constexpr size_t kMaxAnswer = 32 << 20;
 constexpr size_t kMaxReason = 500;
 
-// The first key of these that the Secret has, decoded; "" if it has none.
+// A key and its value belong on one line; editors append a line's end.
+std::string OneLine(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+absl::Status ErrorOfKey(const kube::Object& secret, absl::string_view key, absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("Secret ", secret.key().ToString(), ": data.", key, " is ", what));
+}
+
+// The first key of these that the Secret has, decoded; "" if it has none. Any that is there
+// and empty is an error: without an authority of its own, a server would be trusted that any public
+// authority has signed, and be sent the password.
 absl::StatusOr<std::string> Decoded(const kube::Object& secret,
                                     std::initializer_list<absl::string_view> keys) {
+  std::optional<std::string> first;
   for (const absl::string_view key : keys) {
     const json::Value* text = secret.root()["data"].Find(key);
     if (text == nullptr) continue;
     std::string value;
     if (!text->is_string() || !absl::Base64Unescape(text->AsString(), &value)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Secret ", secret.key().ToString(), ": data.", key, " is not base64"));
+      return ErrorOfKey(secret, key, "not base64");
     }
-    return value;
+    if (OneLine(value).empty()) return ErrorOfKey(secret, key, "empty");
+    if (!first.has_value()) first = std::move(value);
   }
-  return std::string();
-}
-
-// A key and its value belong on one line; editors append a line's end.
-std::string OneLine(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text;
+  return first.value_or("");
 }
 
 absl::Status BelongTogether(const kube::Object& secret, absl::string_view first, bool has_first,

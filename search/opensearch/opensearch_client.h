@@ -43,8 +43,8 @@ struct OpenSearchCredentials {
 // Reads the Secret that a ResourceRegistry refers to. Keys: `username` (or `userName`, as
 // upstream's API document says) and `password`; `token`; `ca.crt` (or `caBundle`); `tls.crt` and
 // `tls.key`; `insecureSkipTLSVerify: "true"`. All are optional. kInvalidArgument names the Secret
-// and the key, never the value: data that is not base64, one of two keys that belong together, a
-// user without password, an unusable certificate.
+// and the key, never the value: data that is not base64, or empty, one of two keys that belong
+// together, a user without password, an unusable certificate.
 absl::StatusOr<OpenSearchCredentials> CredentialsOf(const kube::Object& secret);
 
 struct OpenSearchRequest {
