@@ -38,8 +38,6 @@ constexpr int kMaxDepth = json::ParseOptions().max_depth + 16;
 
 // How long an address that did not answer is asked only after the others.
 constexpr absl::Duration kLeftOut = absl::Seconds(60);
-// Pages are made so that they fit, with thousands of usual objects.
-constexpr size_t kMaxAnswer = 32 << 20;
 constexpr size_t kMaxReason = 500;
 
 // A key and its value belong on one line; editors append a line's end.
@@ -130,7 +128,7 @@ absl::StatusOr<std::shared_ptr<kube::Transport>> Connect(const std::string& url,
   config.ca_pem = c.ca_pem;
   config.insecure_skip_tls_verify = c.insecure_skip_tls_verify;
   config.client_certificate = c.client_certificate;
-  config.max_answer_bytes = kMaxAnswer;
+  config.max_answer_bytes = kMaxOpenSearchAnswer;
   if (!split.username.empty()) {
     config.username = split.username;
     config.password = split.password;
@@ -331,7 +329,7 @@ absl::StatusOr<OpenSearchAnswer> OpenSearchClient::SendTo(size_t position,
                                                .body = request.body,
                                                .timeout = std::min(request.timeout, left),
                                                .user_agent = "karmada-search",
-                                               .max_answer_bytes = kMaxAnswer},
+                                               .max_answer_bytes = request.max_answer_bytes},
                                               stop);
   if (absl::IsResourceExhausted(response.status())) {
     // The answer was longer than the limit: the address works.
