@@ -19,8 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "base/files.h"
 #include "base/listen_address.h"
+#include "base/pem_files.h"
 #include "base/status.h"
 #include "config/admission_flags.h"
 #include "config/command_line.h"
@@ -104,11 +104,6 @@ absl::Status Validate(const Options& o) {
   return SkippedNamespaces::Create(o.skipped_propagating_namespaces).status();
 }
 
-absl::Status ValidateFile(absl::string_view flag, const std::string& file) {
-  const absl::Status read = base::ReadContent(file).status();
-  return read.ok() ? read : absl::InvalidArgumentError(absl::StrCat(flag, ": ", read.message()));
-}
-
 absl::Status ValidateAdmission(const AdmissionFlags& a) {
   constexpr char kAddress[] = "--interpreter-admission-bind-address";
   constexpr char kCertificate[] = "--interpreter-admission-tls-cert-file";
@@ -125,8 +120,7 @@ absl::Status ValidateAdmission(const AdmissionFlags& a) {
     return absl::InvalidArgumentError(
         absl::StrCat(kAddress, " needs ", kCertificate, " and ", kKey));
   }
-  RETURN_IF_ERROR(ValidateFile(kCertificate, a.certificate_file));
-  return ValidateFile(kKey, a.key_file);
+  return tls::ReadKeyPair({kCertificate, a.certificate_file}, {kKey, a.key_file}).status();
 }
 
 void Warn(Options& o, absl::string_view flag, std::string text) {

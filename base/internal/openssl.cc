@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "base/internal/private_key.h"
 #include "base/status.h"
 
 namespace tls::internal {
@@ -26,17 +27,6 @@ int NoPassphrase(char*, int, int, void*) { return 0; }
 bool AtEndOfPem() {
   const unsigned long error = ERR_peek_last_error();  // NOLINT(runtime/int): OpenSSL's type.
   return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
-}
-
-absl::StatusOr<KeyPtr> ParseKey(absl::string_view pem) {
-  // Without this check the error would only be OpenSSL's "unsupported".
-  if (!absl::StrContains(pem, "-----BEGIN ")) {
-    return absl::InvalidArgumentError("private key: no PEM block found");
-  }
-  const BioPtr bio = ReaderOf(pem);
-  KeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
-  if (key == nullptr) return LastError("private key");
-  return key;
 }
 
 }  // namespace
@@ -63,6 +53,17 @@ absl::StatusOr<std::vector<CertPtr>> ParseCertificates(absl::string_view pem) {
   if (certificates.empty() || !AtEndOfPem()) return LastError("certificate");
   ERR_clear_error();
   return certificates;
+}
+
+absl::StatusOr<KeyPtr> ParseKey(absl::string_view pem) {
+  // Without this check the error would only be OpenSSL's "unsupported".
+  if (!absl::StrContains(pem, "-----BEGIN ")) {
+    return absl::InvalidArgumentError("private key: no PEM block found");
+  }
+  const BioPtr bio = ReaderOf(pem);
+  KeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
+  if (key == nullptr) return LastError("private key");
+  return key;
 }
 
 absl::StatusOr<Identity> Identity::Parse(const KeyPair& pair) {

@@ -93,8 +93,9 @@ absl::StatusOr<DaemonArguments> ReadArguments(const PreflightOptions& options,
   if (!options.host.kubeconfig.empty()) return ReadDeployment(options);
   if (options.args_file.empty()) return daemon;
   tool::DocumentReader files(console.in);
-  ASSIGN_OR_RETURN(const std::string text, files.Text(options.args_file));
-  ASSIGN_OR_RETURN(daemon.arguments, preflight::ArgumentsOfText(options.args_file, text));
+  const auto text = files.Text(options.args_file);
+  if (!text.ok()) return base::Annotate(text.status(), "--args-file");
+  ASSIGN_OR_RETURN(daemon.arguments, preflight::ArgumentsOfText(options.args_file, *text));
   daemon.were_read = true;
   return daemon;
 }

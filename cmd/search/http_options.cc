@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/programs.h"
+#include "base/pem_files.h"
 #include "base/status.h"
 #include "kube/aggregation/user_info.h"
 #include "kube/server/api_errors.h"
@@ -131,6 +132,10 @@ absl::StatusOr<base::HttpServerOptions> HttpOptions(
   if (s.tls_cert_file.empty()) {
     ASSIGN_OR_RETURN(http.tls->server, SelfSigned());
   } else {
+    // They are read by the server, again when they change; here to name the flag.
+    RETURN_IF_ERROR(tls::ReadKeyPair({"--tls-cert-file", s.tls_cert_file},
+                                     {"--tls-private-key-file", s.tls_private_key_file})
+                        .status());
     http.certificate_files = base::HttpCertificateFiles{s.tls_cert_file, s.tls_private_key_file};
   }
   http.threads = ServerThreads(s);

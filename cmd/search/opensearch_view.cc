@@ -1,9 +1,11 @@
 // Answers a list from OpenSearch instead of from the caches. It reads the query (which options of
 // lists mean something here, and which do not), asks every OpenSearch that mirrors the kind, and
-// writes the page as list or table. The documents are as old as the mirror is behind. There is no
-// common resourceVersion, so an answer has none and a request with one is refused; watches do not
-// exist here. Nothing is kept between requests: the continue token has all that the next page
-// needs.
+// writes the page as list or table. What is found is kept as text, moved into the answer, and
+// counted, with what is being read, until it has been sent: all searches together have so much
+// memory, and each user a share of it; beyond it the answer is a 429. The documents are as old as
+// the mirror is behind. There is no common resourceVersion, so an answer has none and a request
+// with one is refused; watches do not exist here. Nothing is kept between requests: the continue
+// token has all that the next page needs.
 
 #include "cmd/search/opensearch_view.h"
 
@@ -22,6 +24,7 @@
 #include "kube/server/negotiation.h"
 #include "kube/server/tables/table_output.h"
 #include "search/opensearch/search_query.h"
+#include "search/proxy/list_frame.h"
 #include "search/proxy/read_request.h"
 
 namespace cmd {
@@ -50,27 +53,112 @@ json::Value MetadataOf(const search::DocumentPage& page) {
   return metadata;
 }
 
-json::Value TableOfPage(const search::DocumentPage& page, const kube::server::TablePrinter& printer,
-                        const AnswerForm& form, kube::server::IncludeObject include) {
-  std::vector<kube::ObjectPtr> objects;
-  for (const kube::Object& item : page.items) objects.push_back(kube::Share(kube::Object(item)));
-  return kube::server::TableOf(printer, objects, MetadataOf(page),
-                               {.include = include, .with_columns = true, .version = form.version});
-}
+// What is sent at once. Shorter items are put together.
+constexpr size_t kPiece = 64 << 10;
 
-json::Value ListOfPage(const search::DocumentPage& page, const kube::Gvk& gvk,
-                       const AnswerForm& form) {
-  const bool partial = form.kind == AnswerForm::Kind::kPartial;
-  std::vector<json::Value> items;
-  for (const kube::Object& item : page.items) {
-    items.push_back(partial ? kube::server::PartialMetadataOf(item, form.version) : item.root());
+// Writes a page, an item at a time: each is turned into the form that was asked for, and then in
+// the place of what it was.
+class PageWriter {
+ public:
+  struct How {
+    const kube::Gvk& kind;
+    const kube::server::TablePrinter& printer;
+    const AnswerForm& form;
+    kube::server::IncludeObject include;
+  };
+  PageWriter(const How& how, search::DocumentPage page)
+      : how_(how),
+        page_(std::move(page)),
+        frame_(
+            how_.form, [this](json::Value items) { return Frame(std::move(items)); },
+            page_.items.empty()) {}
+
+  // The errors of AnswerSize::Add: as YAML, for instance, an object is longer.
+  absl::StatusOr<base::HttpResponse> Write() {
+    RETURN_IF_ERROR(Form());
+    base::HttpResponse response;
+    response.content_type = how_.form.ContentType();
+    std::string piece = frame_.head();
+    const auto end_piece = [&] { response.more_body.push_back(Piece(std::exchange(piece, ""))); };
+    for (std::string& item : page_.items) {
+      if (piece.size() >= kPiece) end_piece();
+      if (&item != &page_.items.front()) piece += frame_.separator();
+      if (piece.size() + item.size() < kPiece) {
+        piece += std::exchange(item, "");
+        continue;
+      }
+      // A long item is moved. Nothing is added to it, because that would copy it.
+      end_piece();
+      piece = std::move(item);
+    }
+    if (piece.size() >= kPiece) end_piece();
+    piece += frame_.tail();
+    end_piece();
+    return response;
   }
-  return json::Value::Object(
-      {{"apiVersion", partial ? absl::StrCat("meta.k8s.io/", form.version) : gvk.ApiVersion()},
-       {"items", json::Value::OfItems(std::move(items))},
-       {"kind", partial ? "PartialObjectMetadataList" : absl::StrCat(gvk.kind, "List")},
-       {"metadata", MetadataOf(page)}});
-}
+
+ private:
+  json::Value Frame(json::Value items) const {
+    if (how_.form.kind == AnswerForm::Kind::kTable) {
+      json::Value table =
+          kube::server::TableOf(how_.printer, {}, MetadataOf(page_), TableOptionsOf(true));
+      table.Set("rows", std::move(items));
+      return table;
+    }
+    const bool partial = how_.form.kind == AnswerForm::Kind::kPartial;
+    return json::Value::Object(
+        {{"apiVersion",
+          partial ? absl::StrCat("meta.k8s.io/", how_.form.version) : how_.kind.ApiVersion()},
+         {"items", std::move(items)},
+         {"kind", partial ? "PartialObjectMetadataList" : absl::StrCat(how_.kind.kind, "List")},
+         {"metadata", MetadataOf(page_)}});
+  }
+
+  kube::server::TableOptions TableOptionsOf(bool with_columns) const {
+    return {.include = how_.include, .with_columns = with_columns, .version = how_.form.version};
+  }
+
+  json::Value Formed(kube::Object object) const {
+    if (how_.form.kind == AnswerForm::Kind::kTable) {
+      const json::Value table = kube::server::TableOf(
+          how_.printer, {kube::Share(std::move(object))}, json::Value(), TableOptionsOf(false));
+      return table["rows"].At(0);
+    }
+    if (how_.form.kind == AnswerForm::Kind::kPartial) {
+      return kube::server::PartialMetadataOf(object, how_.form.version);
+    }
+    return object.root();
+  }
+
+  absl::Status Form() {
+    const bool is_text =
+        how_.form.kind == AnswerForm::Kind::kPlain && !how_.form.yaml && !how_.form.pretty;
+    if (is_text) return absl::OkStatus();
+    for (std::string& item : page_.items) {
+      ASSIGN_OR_RETURN(json::Value value, json::Parse(item));
+      std::string text;
+      frame_.AppendItem(Formed(kube::Object(std::move(value))), text);
+      RETURN_IF_ERROR(page_.size->Add(text.size()));
+      page_.size->Remove(item.size());
+      item = std::move(text);
+    }
+    return absl::OkStatus();
+  }
+
+  // The memory of the page counts until the last piece has been sent.
+  base::SharedBytes Piece(std::string text) const {
+    struct Held {
+      std::string text;
+      std::shared_ptr<const void> size;
+    };
+    const auto held = std::make_shared<const Held>(Held{std::move(text), page_.size});
+    return {held, &held->text};
+  }
+
+  const How how_;
+  search::DocumentPage page_;
+  const search::ListFrame frame_;
+};
 
 // Returns whether OpenSearch finds exactly the objects that API servers select by the field.
 bool IsIndexed(const FieldLabel& field) {
@@ -134,6 +222,20 @@ absl::StatusOr<search::DocumentQuery> QueryFor(const kube::aggregation::ApiReque
 
 }  // namespace
 
+OpenSearchView::OpenSearchView(Parts parts)
+    : parts_(std::move(parts)),
+      refused_(parts_.registry, "search-memory",
+               "Searches in OpenSearch, and their answers that are being sent, have as much memory "
+               "as they may, or as one user's may, which is half of it at most; pages (limit) need "
+               "less.") {}
+
+absl::StatusOr<std::shared_ptr<const void>> OpenSearchView::Take(const std::string& owner,
+                                                                 size_t bytes) const {
+  base::FairShare::Taken taken = memory_.Take(owner, static_cast<int64_t>(bytes));
+  if (taken == nullptr) return refused_.Refuse();
+  return taken;
+}
+
 absl::StatusOr<base::HttpResponse> OpenSearchView::Answer(
     const kube::aggregation::ApiRequest& request) const {
   const std::optional<kube::Resource> resource = parts_.resource(request.info.gvr);
@@ -150,6 +252,9 @@ absl::StatusOr<base::HttpResponse> OpenSearchView::Answer(
   ASSIGN_OR_RETURN(const auto include, kube::server::IncludeOf(request.http, form));
   ASSIGN_OR_RETURN(search::DocumentQuery query, QueryFor(request, resource->gvk));
   query.deadline = parts_.clock.SteadyNow() + kPatience;
+  query.take = [this, owner = kube::aggregation::ShareOwner(request.user)](size_t bytes) {
+    return Take(owner, bytes);
+  };
   std::vector<search::OpenSearchClient*> clients;
   for (const auto& mirror : mirrors) {
     // One OpenSearch that cannot be asked fails the list: a part of the objects would look like all
@@ -158,15 +263,13 @@ absl::StatusOr<base::HttpResponse> OpenSearchView::Answer(
     if (!error.ok()) return ApiErrorOf(error);
     clients.push_back(&mirror->client());
   }
-  const auto page = search::SearchDocuments(clients, parts_.index_prefix, query, request.stop);
+  auto page = search::SearchDocuments(clients, parts_.index_prefix, query, request.stop);
   if (!page.ok()) return ApiErrorOf(page.status());
-  const bool table = form.kind == AnswerForm::Kind::kTable;
   const search::CustomKinds& kinds = parts_.kinds == nullptr ? no_kinds_ : *parts_.kinds;
   const auto printer = search::PrinterWithCluster(kinds, *resource);
-  return kube::server::AnswerOf(
-      200,
-      table ? TableOfPage(*page, *printer, form, include) : ListOfPage(*page, resource->gvk, form),
-      form);
+  auto response = PageWriter({resource->gvk, *printer, form, include}, *std::move(page)).Write();
+  if (!response.ok()) return ApiErrorOf(response.status());
+  return response;
 }
 
 void OpenSearchView::Handle(const kube::aggregation::ApiRequest& request,

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/files.h"
+#include "base/pem_files.h"
 #include "base/status.h"
 #include "search/registry/etcd_store.h"
 #include "search/registry/record_store.h"
@@ -16,22 +16,19 @@ namespace {
 constexpr absl::Duration kProbePeriod = absl::Seconds(5);
 constexpr absl::Duration kProbeAgain = absl::Seconds(1);  // While the storage does not answer.
 
-// Returns "" without a path. The error names the flag.
-absl::StatusOr<std::string> FileText(const char* flag, const std::string& path) {
-  if (path.empty()) return std::string();
-  auto text = base::ReadContent(path);
-  if (!text.ok()) return base::Annotate(text.status(), flag);
-  return text;
-}
-
 absl::StatusOr<search::EtcdOptions> EtcdOptionsOf(const RegistryStorageOptions& s) {
   search::EtcdOptions options;
   options.servers = s.etcd_servers;
   options.prefix = s.etcd_prefix;
-  ASSIGN_OR_RETURN(options.ca_pem, FileText("--etcd-cafile", s.etcd_ca_file));
+  if (!s.etcd_ca_file.empty()) {
+    ASSIGN_OR_RETURN(options.ca_pem, tls::ReadCertificates({"--etcd-cafile", s.etcd_ca_file}));
+  }
   // These are read by who connects, again when they change; here only to refuse a mistake.
-  RETURN_IF_ERROR(FileText("--etcd-certfile", s.etcd_cert_file).status());
-  RETURN_IF_ERROR(FileText("--etcd-keyfile", s.etcd_key_file).status());
+  if (!s.etcd_cert_file.empty()) {
+    RETURN_IF_ERROR(
+        tls::ReadKeyPair({"--etcd-certfile", s.etcd_cert_file}, {"--etcd-keyfile", s.etcd_key_file})
+            .status());
+  }
   options.cert_file = s.etcd_cert_file;
   options.key_file = s.etcd_key_file;
   options.health_timeout = std::min(s.etcd_health_timeout, s.etcd_ready_timeout);

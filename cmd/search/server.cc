@@ -281,7 +281,8 @@ search::ViewHandler::Parts Server::ViewParts() {
   if (caches_.mirrors() == nullptr) return parts;
   open_search_ = std::make_unique<OpenSearchView>(OpenSearchView::Parts{
       [this](const kube::Gvr& gvr) { return RegisteredResource(*scope_.Current(), gvr); },
-      caches_.mirrors()->mirrors(), MemberCaches::IndexPrefix(), clock_, &definitions_.kinds()});
+      caches_.mirrors()->mirrors(), MemberCaches::IndexPrefix(), clock_, &definitions_.kinds(),
+      registry_.get()});
   parts.open_search = [view = open_search_.get()](
                           const kube::aggregation::ApiRequest& request,
                           const std::shared_ptr<base::HttpResponder>& responder) {

@@ -18,6 +18,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/pem_files.h"
 #include "base/status.h"
 #include "base/tls.h"
 #include "examples/webhook/messages.h"
@@ -51,13 +52,13 @@ absl::StatusOr<Certificate> LoadCertificate(const ServerOptions& options) {
     return MakeCertificate(options.host);
   }
   Certificate loaded;
-  ASSIGN_OR_RETURN(loaded.pair.cert_pem, base::ReadContent(options.certificate_file));
-  ASSIGN_OR_RETURN(loaded.pair.key_pem, base::ReadContent(options.key_file));
-  // A certificate that signs itself vouches for itself.
-  loaded.ca_pem = loaded.pair.cert_pem;
   if (!options.ca_file.empty()) {
-    ASSIGN_OR_RETURN(loaded.ca_pem, base::ReadContent(options.ca_file));
+    ASSIGN_OR_RETURN(loaded.ca_pem, tls::ReadCertificates({"--ca-file", options.ca_file}));
   }
+  ASSIGN_OR_RETURN(loaded.pair, tls::ReadKeyPair({"--cert-file", options.certificate_file},
+                                                 {"--key-file", options.key_file}));
+  // A certificate that signs itself vouches for itself.
+  if (options.ca_file.empty()) loaded.ca_pem = loaded.pair.cert_pem;
   return loaded;
 }
 

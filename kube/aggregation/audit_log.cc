@@ -1,5 +1,6 @@
-// Write puts a line in a bounded queue and wakes the writer's thread, which takes all lines at once
-// and writes them with one system call. Before it writes to a file it looks whether the file has
+// Write puts a line in a queue that is bounded in bytes, and wakes the writer's thread, which takes
+// some lines at once and writes them with one system call. Lines that find no room are lost, and
+// those of a piece that cannot be written. Before it writes to a file it looks whether the file has
 // been renamed (then it opens it again) and whether it would become too large (then it renames it).
 // Renamed files that are too many, or too old by the time in their names, are removed when another
 // one is renamed and at the start.
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <thread>
 #include <tuple>
@@ -36,6 +38,9 @@ namespace kube::aggregation {
 namespace {
 
 constexpr size_t kMaxUserAgentBytes = 1024;
+constexpr size_t kMaxUriBytes = 8 << 10;
+// What is written with one system call, and the line that goes beyond it.
+constexpr size_t kPieceBytes = 64 << 10;
 constexpr size_t kMaxForwardedFor = 20;
 
 std::string MicroTime(absl::Time time) {
@@ -141,21 +146,30 @@ class Writer : public AuditLog {
   }
 
   void Write(const AuditEvent& event) override {
-    std::string line = AuditLine(event);
-    line += '\n';
+    std::string line = absl::StrCat(AuditLine(event), "\n");
     bool taken = false;
     {
       absl::MutexLock lock(&mu_);
-      // A disk that is slow must not make requests wait: what finds no place is dropped and
-      // counted.
-      taken = lines_.size() < options_.max_waiting;
-      if (taken) lines_.push_back(std::move(line));
+      // A disk that is slow must not make requests wait: what finds no room is dropped and counted.
+      taken = waiting_bytes_ + BytesOf(line) <= options_.max_waiting_bytes;
+      if (taken) {
+        waiting_bytes_ += BytesOf(line);
+        lines_.push_back(std::move(line));
+      }
     }
     if (written_ != nullptr) written_->Increment();
     if (!taken) Drop(1);
   }
 
  private:
+  struct Piece {
+    std::string text;
+    size_t lines = 0;
+  };
+
+  // What a line that waits takes.
+  static size_t BytesOf(const std::string& line) { return sizeof line + line.capacity(); }
+
   bool to_stdout() const { return options_.path == "-"; }
 
   void Drop(size_t lines) {
@@ -168,26 +182,35 @@ class Writer : public AuditLog {
       return stopping_ || !lines_.empty();
     };
     for (;;) {
-      std::vector<std::string> lines;
+      Piece piece;
       {
         absl::MutexLock lock(&mu_);
         mu_.Await(absl::Condition(&has_news));
         // It stops only when everything has been written.
         if (lines_.empty()) return;
-        lines.swap(lines_);
+        piece = TakePiece();
       }
-      WriteLines(lines);
+      WritePiece(piece);
     }
   }
 
-  void WriteLines(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) text += line;
+  Piece TakePiece() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    Piece piece;
+    while (!lines_.empty() && piece.text.size() < kPieceBytes) {
+      waiting_bytes_ -= BytesOf(lines_.front());
+      piece.text += lines_.front();
+      ++piece.lines;
+      lines_.pop_front();
+    }
+    return piece;
+  }
+
+  void WritePiece(const Piece& piece) {
     // If the file cannot be opened, writing fails, the lines are counted as lost, and the next
-    // batch tries to open it again.
-    if (!to_stdout()) PrepareFile(static_cast<int64_t>(text.size()));
-    if (WriteText(text)) return;
-    Drop(lines.size());
+    // piece tries to open it again.
+    if (!to_stdout()) PrepareFile(static_cast<int64_t>(piece.text.size()));
+    if (WriteText(piece.text)) return;
+    Drop(piece.lines);
     base::LogError("audit events are lost", {{"error", Error("write", options_.path)}});
   }
 
@@ -214,7 +237,7 @@ class Writer : public AuditLog {
       Reopen();
       return;
     }
-    // An empty file takes a batch of any size: a renamed one would be as large.
+    // An empty file takes a piece of any size: a renamed one would be as large.
     if (options_.max_bytes <= 0 || open_file.st_size == 0) return;
     if (open_file.st_size + bytes > options_.max_bytes) Rotate();
   }
@@ -266,7 +289,8 @@ class Writer : public AuditLog {
   metrics::Counter* dropped_ = nullptr;
   int fd_ = -1;  // Used by Start and then by the thread.
   absl::Mutex mu_;
-  std::vector<std::string> lines_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::string> lines_ ABSL_GUARDED_BY(mu_);
+  size_t waiting_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // BytesOf all lines.
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
@@ -281,7 +305,7 @@ std::string AuditLine(const AuditEvent& event) {
        {"level", "Metadata"},
        {"auditID", event.audit_id},
        {"stage", started ? "ResponseStarted" : "ResponseComplete"},
-       {"requestURI", event.uri},
+       {"requestURI", base::CutText(event.uri, kMaxUriBytes)},
        {"verb", event.info.verb},
        {"user", event.user ? UserJson(*event.user, "username") : json::Value::Object()},
        {"sourceIPs", SourcesOf(event)},

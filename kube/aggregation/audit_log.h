@@ -3,7 +3,7 @@
 // The level is Metadata for all requests: who, what, when, with which result. Bodies, header fields
 // other than User-Agent, and credentials are never written. A thread of its own writes, so that a
 // slow disk or a full pipe delays no request; events that come faster than they can be written are
-// dropped and counted.
+// dropped and counted. A URL of more than 8 KiB is cut.
 #ifndef KUBE_AGGREGATION_AUDIT_LOG_H_
 #define KUBE_AGGREGATION_AUDIT_LOG_H_
 
@@ -60,7 +60,7 @@ class AuditLog {
     // Renamed files are removed when the time in their name is longer ago, at the start and at each
     // renaming; zero: never. --audit-log-maxage, there in days.
     absl::Duration max_age = absl::ZeroDuration();
-    size_t max_waiting = 10000;  // Events that wait to be written.
+    size_t max_waiting_bytes = 16 << 20;  // Of events that wait to be written.
   };
   // Errors name the file. `registry` may be null. REQUIRES: it outlives the log.
   static absl::StatusOr<std::unique_ptr<AuditLog>> Open(Options options,

@@ -37,6 +37,7 @@
 #include "kube/server/api_errors.h"
 #include "kube/server/compression.h"
 #include "kube/server/negotiation.h"
+#include "kube/server/requirements.h"
 
 namespace kube::aggregation {
 namespace {
@@ -266,6 +267,9 @@ class HandlerChain::Impl {
       return passage->responder->Send(std::move(answer));
     }
     if (!SetDeadline(passage)) return;
+    // From here on questions about the request keep its selectors.
+    const absl::Status too_long = server::CheckRequirements(passage->api.info, http);
+    if (!too_long.ok()) return passage->Refuse(too_long);
     parts_.authenticator.Authenticate(http, [this, passage](absl::StatusOr<UserInfo> user) {
       Guard(passage, [&] { Authenticated(passage, std::move(user)); });
     });

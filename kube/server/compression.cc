@@ -54,8 +54,15 @@ void AddGzipHeaders(base::HttpResponse& answer) {
 }
 
 void Compress(base::HttpResponse& answer) {
-  for (const base::SharedBytes& part : std::exchange(answer.more_body, {})) answer.body += *part;
-  answer.body = base::Gzip(answer.body);
+  // Each part goes when it has been compressed, so that a long answer is not there twice.
+  base::GzipStream gzip;
+  std::string compressed;
+  gzip.Write(std::exchange(answer.body, ""), compressed);
+  for (base::SharedBytes& part : answer.more_body)
+    gzip.Write(*std::exchange(part, nullptr), compressed);
+  answer.more_body.clear();
+  gzip.Finish(compressed);
+  answer.body = std::move(compressed);
   AddGzipHeaders(answer);
 }
 

@@ -4,8 +4,11 @@
 // written meanwhile may or may not be seen. MergedHits takes the least place of all streams and
 // skips that place in every stream, so that a document which several OpenSearches have is one hit.
 //
-// A page that would be too long for one answer is asked for again with half as many hits, and the
-// stream stays at that size. A search that did not reach all shards is an error rather than a
+// An answer takes several times its text in memory until its hits have been taken. So it may have
+// four megabytes: a stream asks for as many hits as fit, judging by those that it has read. What
+// turns out too long is asked for again with a quarter of the hits, and one hit that is longer with
+// twice as many bytes. Memory is taken before each request for the longest answer, and afterwards
+// for the one that came. A search that did not reach all shards is an error rather than a
 // shorter answer, because nothing would show that hits are missing.
 
 #include "search/opensearch/document_hits.h"
@@ -17,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "api/search_keys.h"
+#include "base/json_size.h"
 #include "base/status.h"
 #include "search/opensearch/document.h"
 
@@ -26,6 +30,13 @@ namespace {
 // For each request to each address.
 constexpr absl::Duration kPatience = absl::Seconds(15);
 constexpr size_t kMaxAnswerMegabytes = 64;
+constexpr size_t kUsualAnswerBytes = 4 << 20;
+// Before anything is known of the documents: pages of kubectl, which have 500 objects, fit in.
+constexpr int64_t kFirstHits = 512;
+// Text and values of an answer whose values have not been counted.
+constexpr size_t kMemoryOfText = 2;
+// What AnswerSize takes at once.
+constexpr size_t kSizeStep = 128 << 10;
 constexpr absl::string_view kPlace[] = {"cluster", "namespace", "name"};
 
 json::Value OrderOfPlaces() {
@@ -38,10 +49,12 @@ json::Value OrderOfPlaces() {
 
 // A missing index has an answer without hits.
 absl::StatusOr<OpenSearchAnswer> Ask(OpenSearchClient& client, const HitQuery& query,
-                                     const json::Value& body, const base::StopToken& stop) {
+                                     const json::Value& body, size_t max_bytes,
+                                     const base::StopToken& stop) {
   ASSIGN_OR_RETURN(OpenSearchAnswer answer, client.Send({.method = "POST",
                                                          .path = query.path,
                                                          .body = json::Write(body),
+                                                         .max_answer_bytes = max_bytes,
                                                          .timeout = kPatience,
                                                          .deadline = query.deadline},
                                                         stop));
@@ -88,33 +101,77 @@ absl::StatusOr<kube::Object> ObjectOfHit(const json::Value& hit) {
 
 absl::Status AnswerSize::Add(size_t bytes) {
   bytes_ += bytes;
-  if (bytes_ <= kMaxAnswerMegabytes << 20) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("limit: the answer would have more than ", kMaxAnswerMegabytes,
-                   " MB; set a smaller limit, and read page by page"));
+  if (bytes_ > kMaxAnswerMegabytes << 20) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("limit: the answer would have more than ", kMaxAnswerMegabytes,
+                     " MB; set a smaller limit, and read page by page"));
+  }
+  while (take_ != nullptr && taken_.size() * kSizeStep < bytes_) {
+    ASSIGN_OR_RETURN(auto taken, take_(kSizeStep));
+    taken_.push_back(std::move(taken));
+  }
+  return absl::OkStatus();
+}
+
+void AnswerSize::Remove(size_t bytes) {
+  bytes_ -= bytes;
+  // One more than is needed, so that a list which only just needs it does not take it again and
+  // again.
+  const size_t needed = bytes_ / kSizeStep + 2;
+  if (taken_.size() > needed) taken_.resize(needed);
 }
 
 HitStream::HitStream(OpenSearchClient& client, const HitQuery& query, json::Value after)
-    : client_(client), query_(query), after_(std::move(after)) {}
+    : client_(client),
+      query_(query),
+      after_(std::move(after)),
+      max_size_(kFirstHits),
+      max_answer_bytes_(kUsualAnswerBytes) {}
+
+absl::Status HitStream::Hold(size_t bytes) {
+  held_ = nullptr;
+  if (query_.take == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(held_, query_.take(bytes));
+  return absl::OkStatus();
+}
+
+bool HitStream::AskForLess(int64_t asked) {
+  if (asked > 1) {
+    max_size_ = std::max<int64_t>(asked / 4, 1);
+    return true;
+  }
+  if (max_answer_bytes_ >= kMaxOpenSearchAnswer) return false;
+  max_answer_bytes_ *= 2;
+  return true;
+}
+
+absl::Status HitStream::Keep(const OpenSearchAnswer& answer, int64_t asked) {
+  const json::Value& found = answer.body["hits"];
+  hits_ = found["hits"];
+  next_ = 0;
+  total_ = found.Get({"total", "value"}).AsInt();
+  const auto count = static_cast<int64_t>(hits_.size());
+  // Fewer hits than asked for: there are no further ones.
+  finished_ = count < asked;
+  if (count > 0) {
+    const auto fit = static_cast<int64_t>(kUsualAnswerBytes / 4 * 3) * count /
+                     static_cast<int64_t>(std::max<size_t>(answer.bytes, 1));
+    max_size_ = std::clamp<int64_t>(fit, 1, kMaxHitsAtOnce);
+  }
+  return Hold(json::MemoryOf(hits_));
+}
 
 absl::Status HitStream::Fetch(int64_t size, const base::StopToken& stop) {
+  hits_ = json::Value::Array();
   for (;;) {
+    RETURN_IF_ERROR(Hold(max_answer_bytes_ * kMemoryOfText));
     const int64_t asked = std::min(size, max_size_);
-    auto answer = Ask(client_, query_, PageBody(query_.query, asked, after_), stop);
+    const auto answer =
+        Ask(client_, query_, PageBody(query_.query, asked, after_), max_answer_bytes_, stop);
     // The client refuses answers of more than its limit with kOutOfRange.
-    if (absl::IsOutOfRange(answer.status()) && asked > 1) {
-      max_size_ = asked / 2;
-      continue;
-    }
+    if (absl::IsOutOfRange(answer.status()) && AskForLess(asked)) continue;
     RETURN_IF_ERROR(answer.status());
-    const json::Value& found = answer->body["hits"];
-    hits_ = found["hits"];
-    bytes_ = answer->bytes;
-    next_ = 0;
-    total_ = found.Get({"total", "value"}).AsInt();
-    // Fewer hits than asked for: there are no further ones.
-    finished_ = static_cast<int64_t>(hits_.size()) < asked;
-    return absl::OkStatus();
+    return Keep(*answer, asked);
   }
 }
 
@@ -137,20 +194,20 @@ MergedHits::MergedHits(const std::vector<OpenSearchClient*>& clients, const HitQ
   for (OpenSearchClient* client : clients) streams_.emplace_back(*client, query, after);
 }
 
-absl::StatusOr<Hit> MergedHits::Take(int64_t size, const base::StopToken& stop) {
-  Hit first;
+absl::StatusOr<json::Value> MergedHits::Take(int64_t size, const base::StopToken& stop) {
+  json::Value first;
   for (HitStream& stream : streams_) {
     ASSIGN_OR_RETURN(const bool more, stream.HasNext(size, stop));
     if (!more) continue;
-    if (first.value.is_null() || IsPlaceBefore(PlaceOf(stream.Next()), PlaceOf(first.value))) {
-      first = {stream.Next(), stream.bytes_of_next()};
+    if (first.is_null() || IsPlaceBefore(PlaceOf(stream.Next()), PlaceOf(first))) {
+      first = stream.Next();
     }
   }
-  if (first.value.is_null()) return first;
+  if (first.is_null()) return first;
   for (HitStream& stream : streams_) {
     ASSIGN_OR_RETURN(const bool more, stream.HasNext(size, stop));
     // No stream is before the first place, so whoever is not behind it is at it.
-    if (more && !IsPlaceBefore(PlaceOf(first.value), PlaceOf(stream.Next()))) stream.Pop();
+    if (more && !IsPlaceBefore(PlaceOf(first), PlaceOf(stream.Next()))) stream.Pop();
   }
   return first;
 }

@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,32 +36,37 @@ const json::Value& PlaceOf(const json::Value& hit);
 // document that is not one of ours.
 absl::StatusOr<kube::Object> ObjectOfHit(const json::Value& hit);
 
+// Takes so much memory for as long as what it returns is kept. Its errors end a search. What is
+// null takes nothing.
+using TakeMemoryFn = std::function<absl::StatusOr<std::shared_ptr<const void>>(size_t bytes)>;
+
 // What is searched for.
 struct HitQuery {
   std::string path;  // Of the index.
   json::Value query;
   // kDeadlineExceeded for what has not been answered by then.
   base::SteadyTime deadline = base::SteadyTime::InfiniteFuture();
+  TakeMemoryFn take = nullptr;  // For the answers that are being read.
 };
 
-struct Hit {
-  json::Value value;  // Null: there is no other.
-  size_t bytes = 0;   // About so much text, which is the mean of those that came with it.
-};
-
-// Counts the text of what an answer has, which is held in memory whole. Not thread-safe.
+// Counts the text of what an answer has, which is held in memory whole, and takes memory for it as
+// it grows. Not thread-safe.
 class AnswerSize {
  public:
-  // kInvalidArgument, which asks for a smaller limit, beyond 64 MB of documents.
+  explicit AnswerSize(TakeMemoryFn take = nullptr) : take_(std::move(take)) {}
+  // kInvalidArgument, which asks for a smaller limit, beyond 64 MB of text; the errors of `take`.
   absl::Status Add(size_t bytes);
-  void Remove(size_t bytes) { bytes_ -= bytes; }
+  void Remove(size_t bytes);
 
  private:
+  TakeMemoryFn take_;
   size_t bytes_ = 0;
+  std::vector<std::shared_ptr<const void>> taken_;  // Each for a part of the bytes.
 };
 
 // The hits of one OpenSearch, in the order of their places. Where documents are so large that they
-// do not fit into one answer, it asks for fewer.
+// do not fit into one answer, it asks for fewer: answers have a few megabytes at most, unless one
+// document has more.
 class HitStream {
  public:
   // REQUIRES: client and query outlive the object.
@@ -68,7 +76,6 @@ class HitStream {
   absl::StatusOr<bool> HasNext(int64_t size, const base::StopToken& stop);
   // REQUIRES: HasNext.
   const json::Value& Next() const { return hits_.At(next_); }
-  size_t bytes_of_next() const { return bytes_ / hits_.size(); }
   void Pop() { ++next_; }
   // All hits of the query, those before the first one, too.
   int64_t total() const { return total_; }
@@ -76,14 +83,20 @@ class HitStream {
  private:
   // Replaces hits_ by the next ones.
   absl::Status Fetch(int64_t size, const base::StopToken& stop);
+  absl::Status Hold(size_t bytes);
+  // Keeps what was found, and learns from it how many more to ask for.
+  absl::Status Keep(const OpenSearchAnswer& answer, int64_t asked);
+  // After an answer that was too long. Returns whether another one may be short enough.
+  bool AskForLess(int64_t asked);
 
   OpenSearchClient& client_;
   const HitQuery& query_;
   json::Value after_;
   json::Value hits_ = json::Value::Array();
-  size_t bytes_ = 0;  // Of hits_.
+  std::shared_ptr<const void> held_;  // The memory of hits_, or of those that are being read.
   size_t next_ = 0;
-  int64_t max_size_ = kMaxHitsAtOnce;
+  int64_t max_size_;
+  size_t max_answer_bytes_;
   int64_t total_ = 0;
   bool finished_ = false;
 };
@@ -96,8 +109,9 @@ class MergedHits {
   MergedHits(const std::vector<OpenSearchClient*>& clients, const HitQuery& query,
              const json::Value& after);
 
-  // Returns the next hit. `size`: how many to ask for when one is needed.
-  absl::StatusOr<Hit> Take(int64_t size, const base::StopToken& stop);
+  // Returns the next hit, null if there is no other. `size`: how many to ask for when one is
+  // needed.
+  absl::StatusOr<json::Value> Take(int64_t size, const base::StopToken& stop);
   // How many hits all queries have found; an estimate while several have the same document.
   int64_t total() const;
 

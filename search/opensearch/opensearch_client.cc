@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -37,30 +38,36 @@ constexpr int kMaxDepth = json::ParseOptions().max_depth + 16;
 
 // How long an address that did not answer is asked only after the others.
 constexpr absl::Duration kLeftOut = absl::Seconds(60);
-// Pages are made so that they fit, with thousands of usual objects.
-constexpr size_t kMaxAnswer = 32 << 20;
 constexpr size_t kMaxReason = 500;
-
-// The first key of these that the Secret has, decoded; "" if it has none.
-absl::StatusOr<std::string> Decoded(const kube::Object& secret,
-                                    std::initializer_list<absl::string_view> keys) {
-  for (const absl::string_view key : keys) {
-    const json::Value* text = secret.root()["data"].Find(key);
-    if (text == nullptr) continue;
-    std::string value;
-    if (!text->is_string() || !absl::Base64Unescape(text->AsString(), &value)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Secret ", secret.key().ToString(), ": data.", key, " is not base64"));
-    }
-    return value;
-  }
-  return std::string();
-}
 
 // A key and its value belong on one line; editors append a line's end.
 std::string OneLine(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return text;
+}
+
+absl::Status ErrorOfKey(const kube::Object& secret, absl::string_view key, absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("Secret ", secret.key().ToString(), ": data.", key, " is ", what));
+}
+
+// The first key of these that the Secret has, decoded; "" if it has none. Any that is there
+// and empty is an error: without an authority of its own, a server would be trusted that any public
+// authority has signed, and be sent the password.
+absl::StatusOr<std::string> Decoded(const kube::Object& secret,
+                                    std::initializer_list<absl::string_view> keys) {
+  std::optional<std::string> first;
+  for (const absl::string_view key : keys) {
+    const json::Value* text = secret.root()["data"].Find(key);
+    if (text == nullptr) continue;
+    std::string value;
+    if (!text->is_string() || !absl::Base64Unescape(text->AsString(), &value)) {
+      return ErrorOfKey(secret, key, "not base64");
+    }
+    if (OneLine(value).empty()) return ErrorOfKey(secret, key, "empty");
+    if (!first.has_value()) first = std::move(value);
+  }
+  return first.value_or("");
 }
 
 absl::Status BelongTogether(const kube::Object& secret, absl::string_view first, bool has_first,
@@ -121,7 +128,7 @@ absl::StatusOr<std::shared_ptr<kube::Transport>> Connect(const std::string& url,
   config.ca_pem = c.ca_pem;
   config.insecure_skip_tls_verify = c.insecure_skip_tls_verify;
   config.client_certificate = c.client_certificate;
-  config.max_answer_bytes = kMaxAnswer;
+  config.max_answer_bytes = kMaxOpenSearchAnswer;
   if (!split.username.empty()) {
     config.username = split.username;
     config.password = split.password;
@@ -322,7 +329,7 @@ absl::StatusOr<OpenSearchAnswer> OpenSearchClient::SendTo(size_t position,
                                                .body = request.body,
                                                .timeout = std::min(request.timeout, left),
                                                .user_agent = "karmada-search",
-                                               .max_answer_bytes = kMaxAnswer},
+                                               .max_answer_bytes = request.max_answer_bytes},
                                               stop);
   if (absl::IsResourceExhausted(response.status())) {
     // The answer was longer than the limit: the address works.

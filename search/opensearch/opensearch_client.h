@@ -29,6 +29,10 @@
 
 namespace search {
 
+// The longest answer that any request may have: with one found document it is that long because
+// this one is.
+inline constexpr size_t kMaxOpenSearchAnswer = 32 << 20;
+
 // How to authenticate to OpenSearch, and how to recognise it. Never logged.
 struct OpenSearchCredentials {
   std::string username, password;
@@ -43,8 +47,8 @@ struct OpenSearchCredentials {
 // Reads the Secret that a ResourceRegistry refers to. Keys: `username` (or `userName`, as
 // upstream's API document says) and `password`; `token`; `ca.crt` (or `caBundle`); `tls.crt` and
 // `tls.key`; `insecureSkipTLSVerify: "true"`. All are optional. kInvalidArgument names the Secret
-// and the key, never the value: data that is not base64, one of two keys that belong together, a
-// user without password, an unusable certificate.
+// and the key, never the value: data that is not base64, or empty, one of two keys that belong
+// together, a user without password, an unusable certificate.
 absl::StatusOr<OpenSearchCredentials> CredentialsOf(const kube::Object& secret);
 
 struct OpenSearchRequest {
@@ -52,6 +56,8 @@ struct OpenSearchRequest {
   std::string path;  // Escaped, with the query: "/_bulk?filter_path=errors".
   std::string content_type = "application/json";
   std::string body;
+  // An answer that is longer is kOutOfRange.
+  size_t max_answer_bytes = kMaxOpenSearchAnswer;
   absl::Duration timeout = absl::Seconds(60);  // For each address that is tried.
   // For all of them together, of the client's clock.
   base::SteadyTime deadline = base::SteadyTime::InfiniteFuture();
@@ -82,8 +88,8 @@ class OpenSearchClient {
                                                 const base::Clock& clock);
   // Returns the answer of the first address that gave one; an HTTP error code is an answer. Errors
   // are those of kube::Transport::Send, of the address that was tried last; kUnavailable too for an
-  // answer that is not JSON; kOutOfRange for one of more than 32 MB, which no other address makes
-  // smaller; kDeadlineExceeded after the request's deadline.
+  // answer that is not JSON; kOutOfRange for one of more bytes than the request permits,
+  // which no other address makes smaller; kDeadlineExceeded after the request's deadline.
   absl::StatusOr<OpenSearchAnswer> Send(const OpenSearchRequest& request,
                                         const base::StopToken& stop);
   // As Send, but asks the address at this position alone, for what is about one node.

@@ -164,7 +164,8 @@ absl::StatusOr<DocumentPage> SearchDocuments(const std::vector<OpenSearchClient*
                                              const base::StopToken& stop) {
   if (query.limit < 0) return absl::InvalidArgumentError("limit: it has to be at least 0");
   HitQuery hit_query{.path = absl::StrCat("/", IndexName(index_prefix, query.kind), "/_search"),
-                     .deadline = query.deadline};
+                     .deadline = query.deadline,
+                     .take = query.take};
   ASSIGN_OR_RETURN(hit_query.query, QueryOf(query));
   if (!query.sort.empty()) {
     MergedHits hits(clients, hit_query, {});
@@ -172,19 +173,18 @@ absl::StatusOr<DocumentPage> SearchDocuments(const std::vector<OpenSearchClient*
   }
   ASSIGN_OR_RETURN(Position position, PositionOf(query.continue_token));
   MergedHits hits(clients, hit_query, position.after);
-  DocumentPage page;
-  AnswerSize size;
+  DocumentPage page{.size = std::make_shared<AnswerSize>(query.take)};
   for (;;) {
-    ASSIGN_OR_RETURN(const Hit hit, hits.Take(SizeOfBatch(query, page.items.size()), stop));
-    if (hit.value.is_null()) return page;
+    ASSIGN_OR_RETURN(const json::Value hit, hits.Take(SizeOfBatch(query, page.items.size()), stop));
+    if (hit.is_null()) return page;
     if (query.limit > 0 && static_cast<int64_t>(page.items.size()) == query.limit) break;
-    position.after = PlaceOf(hit.value);
+    position.after = PlaceOf(hit);
     ++position.seen;
     // Somebody else may have put documents there.
-    auto item = ObjectOfHit(hit.value);
+    const auto item = ObjectOfHit(hit);
     if (!item.ok() || !Means(query, *item)) continue;
-    RETURN_IF_ERROR(size.Add(hit.bytes));
-    page.items.push_back(*std::move(item));
+    page.items.push_back(json::Write(item->root()));
+    RETURN_IF_ERROR(page.size->Add(sizeof(std::string) + page.items.back().size()));
   }
   page.remaining = std::max<int64_t>(1, hits.total() - position.seen);
   page.continue_token = TokenOf(position);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"
 #include "kube/meta/sort_order.h"
+#include "search/opensearch/document_hits.h"
 #include "search/opensearch/opensearch_client.h"
 
 namespace search {
@@ -35,11 +37,16 @@ struct DocumentQuery {
   kube::SortOrder sort;  // Empty: by cluster, namespace and name.
   // kDeadlineExceeded when not everything is read by then; of the clients' clock.
   base::SteadyTime deadline = base::SteadyTime::InfiniteFuture();
+  // For what is read and found. Optional.
+  TakeMemoryFn take = nullptr;
 };
 
 struct DocumentPage {
-  // Annotated with the cluster each was cached from.
-  std::vector<kube::Object> items;
+  // The objects as compact JSON, each annotated with the cluster it was cached from. As values they
+  // would take several times as much.
+  std::vector<std::string> items;
+  // Has the bytes of the items, for as long as it is kept.
+  std::shared_ptr<AnswerSize> size;
   std::string continue_token;  // "" at the end.
   // How many objects follow: an estimate, at least 1 with a continue token and 0 without.
   int64_t remaining = 0;
@@ -57,8 +64,8 @@ bool Means(const DocumentQuery& query, const kube::Object& object);
 //
 // Pages are not of one snapshot. An object that exists all the time is in exactly one page, unless
 // the list is sorted by a field that changes meanwhile. kInvalidArgument also for a continue token
-// that is not one of this list, and for a page of more than 64 MB of documents; an index that does
-// not exist has no objects.
+// that is not one of this list, and for a page of more than 64 MB of text; an index that does not
+// exist has no objects.
 //
 // A sorted page reads everything that the query finds and keeps no more of it than the page has.
 absl::StatusOr<DocumentPage> SearchDocuments(const std::vector<OpenSearchClient*>& clients,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/json.h"
+#include "base/json_size.h"
 #include "base/status.h"
 
 namespace search {
@@ -31,8 +33,12 @@ struct Standing {
 
 struct Item {
   Standing standing;
-  kube::Object object;
-  size_t bytes = 0;
+  std::string text;
+
+  size_t bytes() const {
+    return sizeof(Item) + text.size() + SortOrder::BytesOf(standing.values) +
+           json::MemoryOf(standing.place);
+  }
 };
 
 class Before {
@@ -74,22 +80,26 @@ absl::StatusOr<std::optional<Standing>> LastOf(const std::string& token, const S
 // The first objects of what is added, at most so many.
 class FirstItems {
  public:
-  FirstItems(size_t limit, const SortOrder& order) : limit_(limit), before_(order) {}
+  FirstItems(size_t limit, const DocumentQuery& query)
+      : limit_(limit), before_(query.sort), size_(std::make_shared<AnswerSize>(query.take)) {}
 
-  absl::Status Add(Item item) {
+  absl::Status Add(Standing standing, const kube::Object& object) {
     ++added_;
-    const absl::Status fits = size_.Add(item.bytes);
-    heap_.push_back(std::move(item));
     // A heap of the page's length holds the memory down to one page, however many documents there
     // are.
+    if (heap_.size() == limit_) {
+      if (!before_(standing, heap_.front().standing)) return absl::OkStatus();
+      std::pop_heap(heap_.begin(), heap_.end(), before_);
+      size_->Remove(heap_.back().bytes());
+      heap_.pop_back();
+    }
+    heap_.push_back({std::move(standing), json::Write(object.root())});
+    const size_t bytes = heap_.back().bytes();
     std::push_heap(heap_.begin(), heap_.end(), before_);
-    if (heap_.size() <= limit_) return fits;
-    std::pop_heap(heap_.begin(), heap_.end(), before_);
-    size_.Remove(heap_.back().bytes);
-    heap_.pop_back();
-    return absl::OkStatus();
+    return size_->Add(bytes);
   }
   size_t added() const { return added_; }
+  const std::shared_ptr<AnswerSize>& size() const { return size_; }
   std::vector<Item> TakeSorted() {
     std::sort_heap(heap_.begin(), heap_.end(), before_);
     return std::move(heap_);
@@ -99,7 +109,7 @@ class FirstItems {
   const size_t limit_;
   const Before before_;
   std::vector<Item> heap_;  // The last one is on top.
-  AnswerSize size_;
+  const std::shared_ptr<AnswerSize> size_;
   size_t added_ = 0;
 };
 
@@ -109,24 +119,24 @@ absl::StatusOr<DocumentPage> SortDocuments(MergedHits& hits, const DocumentQuery
                                            const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::optional<Standing> last, LastOf(query.continue_token, query.sort));
   const Before before(query.sort);
-  FirstItems first(query.limit == 0 ? SIZE_MAX : static_cast<size_t>(query.limit), query.sort);
+  FirstItems first(query.limit == 0 ? SIZE_MAX : static_cast<size_t>(query.limit), query);
   for (;;) {
-    ASSIGN_OR_RETURN(const Hit hit, hits.Take(kMaxHitsAtOnce, stop));
-    if (hit.value.is_null()) break;
+    ASSIGN_OR_RETURN(const json::Value hit, hits.Take(kMaxHitsAtOnce, stop));
+    if (hit.is_null()) break;
     // Somebody else may have put documents there.
-    auto object = ObjectOfHit(hit.value);
+    const auto object = ObjectOfHit(hit);
     if (!object.ok() || !Means(query, *object)) continue;
-    Standing standing{query.sort.ValuesOf(object->root()), PlaceOf(hit.value)};
+    Standing standing{query.sort.ValuesOf(object->root()), PlaceOf(hit)};
     // Earlier pages have had it. The order is total (the place decides), so nothing is shown twice.
     if (last.has_value() && !before(*last, standing)) continue;
-    RETURN_IF_ERROR(first.Add({std::move(standing), *std::move(object), hit.bytes}));
+    RETURN_IF_ERROR(first.Add(std::move(standing), *object));
   }
   const size_t found = first.added();
   std::vector<Item> items = first.TakeSorted();
-  DocumentPage page;
+  DocumentPage page{.size = first.size()};
   page.remaining = static_cast<int64_t>(found - items.size());
   if (page.remaining > 0) page.continue_token = TokenOf(items.back().standing, query.sort);
-  for (Item& item : items) page.items.push_back(std::move(item.object));
+  for (Item& item : items) page.items.push_back(std::move(item.text));
   return page;
 }
 

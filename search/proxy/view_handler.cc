@@ -47,6 +47,8 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
   // One object is a list of those of this name.
   request.info.verb = "list";
   ASSIGN_OR_RETURN(const std::optional<bool> complete, CompleteDemanded(request.http));
+  const std::string cluster(request.http.Query(api::kClusterParameter));
+  if (!cluster.empty()) RETURN_IF_ERROR(CheckClusterName(cluster));
   if (view.category == ViewRequest::Category::kOpenSearch) {
     if (complete.value_or(false)) {
       return kube::server::BadRequest(
@@ -66,8 +68,6 @@ absl::Status ViewHandler::TryHandle(kube::aggregation::ApiRequest request,
                    });
     return absl::OkStatus();
   }
-  const std::string cluster(request.http.Query(api::kClusterParameter));
-  if (!cluster.empty()) RETURN_IF_ERROR(CheckClusterName(cluster));
   ASSIGN_OR_RETURN(const bool registered, parts_.is_registered(request.info, cluster));
   if (!registered) {
     return kube::server::ToStatus(

@@ -6,6 +6,8 @@ tested without a line here. Each flag that takes a value gets one that is malfor
 durations, addresses, names, selectors and lists alike, and that no path can be. The program has to
 end with 2 (karmada-lens and karmada-interpret impact: 1) and to name the value. The few flags that take any text are listed below.
 
+Each flag that takes a file gets an empty one, a directory and one of words, too, and the program has to name the flag and the file.
+
 Usage: exit_codes_test.py PROGRAM...
 """
 import os
@@ -29,6 +31,7 @@ SEARCH = ["--kubeconfig", "kubeconfig", "--registry-storage=custom-resources",
           "--authentication-skip-lookup", "--disable-search"]
 ETCD = ["--kubeconfig", "kubeconfig"]
 AGENT = ["--cluster-name", "m1"]
+ADMISSION = ["--kubeconfig", "kubeconfig", "--interpreter-admission-bind-address=127.0.0.1:0"]
 LIVE = ["-f", "resourceinterpretercustomization/web"]
 
 # The exit code for a command line that cannot be used, where it is not 2.
@@ -57,6 +60,10 @@ NEEDED_BY_FLAG = {
     "--key-file": ["--cert-file", "/etc/hostname"],
     "--ca-file": ["--cert-file", "/etc/hostname", "--key-file", "/etc/hostname"],
     "--context": LIVE + ["--kubeconfig", "kubeconfig"],
+    "--interpreter-admission-tls-cert-file": ADMISSION + [
+        "--interpreter-admission-tls-private-key-file", "/etc/hostname"],
+    "--interpreter-admission-tls-private-key-file": ADMISSION + [
+        "--interpreter-admission-tls-cert-file", "/etc/hostname"],
 }
 ONLY_NEEDED = {
     "karmada-interpret init --operation": ["Widget", "--api-version", "example.io/v1"],
@@ -130,6 +137,13 @@ ANY_TEXT = {
 }
 
 
+# Flags that name files of which this program makes others, or that take directories, too: what is in them is judged by document.
+NO_FILE_OF_OURS = {"--output", "--junit", "--shadow-report", "--audit-log-path", "--filename", "--customization", "--webhook", "--base"}
+# Takes any text; what is not in it is said otherwise.
+ANY_WORDS = {"--args-file"}
+WORDS = "words.txt"
+
+
 def run(words, cwd):
     environment = {k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "HOME")}
     done = subprocess.run(words, cwd=cwd, env=environment, input="", capture_output=True,
@@ -156,34 +170,36 @@ class Checker:
             out.write(KUBECONFIG)
         with open(os.path.join(cwd, "manifest.yaml"), "w", encoding="utf-8") as out:
             out.write("{apiVersion: example.io/v1, kind: Widget, metadata: {name: w}}\n")
+        with open(os.path.join(cwd, WORDS), "w", encoding="utf-8") as out:
+            out.write("neither a certificate nor: [a document\n")
         self.runs = 0
         self.failures = []
 
-    def refused(self, words, said=""):
+    def refused(self, words, *said):
         program = os.path.basename(words[0])
         code = UNUSABLE.get(" ".join([program] + words[1:2]), UNUSABLE.get(program, 2))
-        return self.expect(code, words, said)
+        return self.expect(code, words, *said)
 
-    def expect(self, code, words, said=""):
+    def expect(self, code, words, *said):
         self.runs += 1
         got, out, err = run(words, self.cwd)
-        if got == code and said in (out if code == 0 else err):
+        if got == code and all(text in (out if code == 0 else err) for text in said):
             return out
         shown = " ".join([os.path.basename(words[0])] + words[1:])
         self.failures.append(f"{shown}\n  ended with {got} instead of {code}, or did not say "
-                             f"{said!r}:\n  {(out + err)[-600:]}")
+                             f"{', '.join(map(repr, said))}:\n  {(out + err)[-600:]}")
         return out
 
 
 def options_of(help_text):
-    """Yields (names, whether it takes a value) for each flag that a --help shows."""
+    """Yields (names, the type of the value, None without one) for each flag that a --help shows."""
     for line in help_text.splitlines():
         flag = re.match(r"  (-[^ ]+)( [A-Z][^ ]*)?", line)
         if not flag:
             continue
         names = flag.group(1).split(",")
         # After the names comes the type of the value; the description follows two or more blanks.
-        yield names, flag.group(2) is not None
+        yield names, flag.group(2) and flag.group(2).split()[0]
 
 
 def commands_of(help_text):
@@ -196,21 +212,33 @@ def commands_of(help_text):
 def check_flags(checker, program, path, help_text):
     name = " ".join([os.path.basename(program)] + path)
     last = "--help"
-    for names, takes_value in options_of(help_text):
+    for names, value_type in options_of(help_text):
         flag = names[-1]
         if flag in ("--help", "--version") or not flag.startswith("--"):
             continue
         if flag in ANY_TEXT.get(os.path.basename(program), ()):
             continue
-        if not takes_value:
+        if not value_type:
             checker.refused([program] + path + [f"{flag}={BAD}"], BAD)
         else:
             needed = ONLY_NEEDED.get(
                 f"{name} {flag}", NEEDED.get(name, []) + NEEDED_BY_FLAG.get(flag, []))
             value = BAD_FOR.get(flag, BAD)
             checker.refused([program] + path + needed + [flag, value], value)
+            if value_type == "FILE":
+                check_file(checker, [program] + path + needed, flag)
         last = flag
     checker.refused([program] + path + [last + "q"], f"did you mean {last}?")
+
+
+def check_file(checker, words, flag):
+    """What is there and of no use is refused with the flag and the file."""
+    if flag in NO_FILE_OF_OURS:
+        return
+    checker.refused(words + [flag, "/etc"], flag, "/etc", "irectory")
+    if flag not in ANY_WORDS:
+        checker.refused(words + [flag, "/dev/null"], flag, "/dev/null is empty")
+        checker.refused(words + [flag, WORDS], flag, WORDS)
 
 
 def check_command(checker, program, path):

@@ -7,9 +7,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/tls.h"
 #include "config/admission_flags.h"
 #include "config/command_line.h"
 #include "config/version.h"
+#include "tests/support/temp_directory.h"
 
 namespace {
 
@@ -80,9 +82,18 @@ TEST_CASE("the flags of admission come together, with files that can be read") {
   CHECK(absl::StrContains(refusal({"--interpreter-admission-bind-address=foo"}), "\"foo\""));
   MustParse({"--interpreter-admission-bind-address=0"});
   config::AdmissionFlags admission;
-  const std::string file = "docs/support.md";  // Any file.
-  const std::vector<std::string> words = {"karmada-controller-manager", address, certificate + file,
-                                          key + file};
+  CHECK(absl::StrContains(
+      refusal({address, certificate + "docs/support.md", key + "docs/support.md"}),
+      "--interpreter-admission-tls-cert-file: docs/support.md: certificate: no PEM block found"));
+  const tests::TempDirectory directory;
+  const auto pair = tls::CertificateAuthority::Create("ca").value()->Issue({.common_name = "x"});
+  REQUIRE(pair.ok());
+  directory.Write("crt", pair->cert_pem);
+  directory.Write("key", pair->key_pem);
+  const std::string key_file = directory.path() + "/key";
+  const std::vector<std::string> words = {"karmada-controller-manager", address,
+                                          absl::StrCat(certificate, directory.path(), "/crt"),
+                                          absl::StrCat(key, key_file)};
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.c_str());
   const Parsed parsed =
@@ -90,7 +101,7 @@ TEST_CASE("the flags of admission come together, with files that can be read") {
   INFO(parsed.output);
   CHECK(parsed.outcome == Parsed::Outcome::kRun);
   CHECK(admission.IsOn());
-  CHECK(admission.key_file == file);
+  CHECK(admission.key_file == key_file);
 }
 
 TEST_CASE("without flags the defaults are upstream's") {

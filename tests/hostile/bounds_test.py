@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Each bound that docs/search.md and docs/operations-reference.md name has an attack or a test that tries it, which README.md names, and each
-attack has a row there."""
+attack has a row there; an attack whose figures are missing has failed."""
 
+import dataclasses
+import math
 import pathlib
 import re
 import sys
@@ -13,6 +15,7 @@ sys.path[:0] = [str(HERE)]
 sys.dont_write_bytecode = True
 
 from run import ATTACKS  # noqa: E402  (the path has to be set first)
+from hostile.attack import Attack  # noqa: E402
 
 _TEST = re.compile(r"`(tests/[^`]+)` \"([^\"]+)\"")
 
@@ -66,6 +69,17 @@ class BoundsTest(unittest.TestCase):
 
     def test_the_bounds_of_the_controller_manager_are_tried(self):
         self.check_bounds(rows("docs/operations-reference.md", "### Bounds"), "### Of karmada-controller-manager")
+
+    def test_a_figure_that_is_missing_keeps_no_bound(self):
+        one = Attack("one", None, {}, at_most={"growth MB": 10}, at_most_long={"slowest s": 3}, has_process=False)
+        self.assertEqual(one.broken({"growth MB": 10.0}, is_long=False), [])
+        self.assertEqual(one.broken({"growth MB": 10.0}, is_long=True), ["one: slowest s is missing, at most 3 may be"])
+        self.assertEqual(one.broken({}, is_long=False), ["one: growth MB is missing, at most 10 may be"])
+        self.assertEqual(one.broken({"growth MB": math.nan}, is_long=False), ["one: growth MB is nan, at most 10 may be"])
+        self.assertEqual(one.broken({"growth MB": 11}, is_long=False), ["one: growth MB is 11, at most 10 may be"])
+        self.assertEqual(one.broken({"skipped": "no cgroup"}, is_long=True), [])
+        self.assertEqual(one.broken({"skipped": "no cgroup", "growth MB": 11}, is_long=False), ["one: growth MB is 11, at most 10 may be"])
+        self.assertIn("threads", dataclasses.replace(one, has_process=True).bounds(is_long=False))
 
     def test_each_attack_is_described(self):
         described = [row[0] for heading in ("## karmada-search", "## karmada-controller-manager")

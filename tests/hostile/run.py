@@ -3,7 +3,7 @@
 
     run.py [--short] [--pods N] [--program FILE] [--manager FILE] [NAME ...]
 
-Prints what each attack did to memory, CPU time and to somebody else who went on reading.
+Prints what each attack did to memory, CPU time and to somebody else who went on reading, and in the end what was skipped, and what failed.
 """
 
 import argparse
@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 from hostile.site import Site, paths  # noqa: E402  (it sets the path for the next ones)
 from hostile import bodies, connections, live, pages, reviews, searches, shares, slow, sorts, together, watches  # noqa: E402,F401  (they declare attacks on karmada-search)
 from hostile import lists, members, starts  # noqa: E402,F401  (and these on the controller manager)
-from hostile.attack import ATTACKS  # noqa: E402
+from hostile.attack import ATTACKS, shown  # noqa: E402
 from hostile.plane import Plane  # noqa: E402
 
 
@@ -34,13 +34,17 @@ def main():
     chosen = [a for a in ATTACKS if size in a.sizes and (not options.names or any(name in a.name for name in options.names))]
     if not chosen:
         sys.exit(f"hostile: no such attack; there are {', '.join(a.name for a in ATTACKS)}")
-    failed = []
+    failed, skipped = [], []
     for target, place in (("search", search_site), ("manager", manager_plane)):
         attacks = [attack for attack in chosen if attack.target == target]
         if attacks:
             with place(options) as site:
                 for attack in attacks:
-                    failed += run(site, attack, size)
+                    broken, reason = run(site, attack, size)
+                    failed += broken
+                    skipped += [f"{attack.name}: {reason}"] if reason else []
+    for line in skipped:
+        print(f"hostile: SKIPPED: {line}")
     for line in failed:
         print(f"hostile: FAILED: {line}")
     sys.exit(1 if failed else 0)
@@ -59,19 +63,16 @@ def manager_plane(options):
 
 
 def run(site, attack, size):
-    """Runs one attack; returns what it broke."""
+    """Runs one attack; returns what it broke, and why it was skipped ("" if it was not)."""
     began = time.monotonic()
     with site.attacked(attack) as attacked:
         figures = attack.run(attacked, attack.sizes[size]) or {}
         figures = {**attacked.finish(), **figures}
     print(f"hostile: {attack.name} ({time.monotonic() - began:.0f} s)")
-    bounds, broken = attack.bounds(size == "long"), []
+    bounds = attack.bounds(size == "long")
     for name, value in figures.items():
-        shown = f"{value:.3g}" if isinstance(value, float) else value
-        print(f"  {name}: {shown}" + (f" (at most {bounds[name]})" if name in bounds else ""), flush=True)
-        if name in bounds and value > bounds[name]:
-            broken.append(f"{attack.name}: {name} is {shown}, at most {bounds[name]} may be")
-    return broken
+        print(f"  {name}: {shown(value)}" + (f" (at most {bounds[name]})" if name in bounds else ""), flush=True)
+    return attack.broken(figures, size == "long"), figures.get("skipped", "")
 
 
 def parse():

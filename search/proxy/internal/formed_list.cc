@@ -1,11 +1,7 @@
-// The list is written once with a word in the place of its items. What stands before the word and
-// behind it, and how far it is indented, is then the same for items of any number and size.
-
 #include "search/proxy/internal/formed_list.h"
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kube/server/negotiation.h"
 #include "kube/server/tables/table_output.h"
@@ -14,8 +10,6 @@ namespace search {
 namespace {
 
 using kube::server::AnswerForm;
-
-constexpr absl::string_view kPlace = "the-items-of-the-list";
 
 json::Value ListMetadata(const ListAnswer& answer) {
   json::Value metadata = json::Value::Object({{"resourceVersion", answer.version}});
@@ -30,44 +24,14 @@ kube::server::TableOptions TableOptionsOf(const ReadRequest& read, bool with_col
   return {.include = read.include, .with_columns = with_columns, .version = read.form.version};
 }
 
-// Appends the text, with `indent` before each line that is not empty but for the first.
-void AppendIndented(absl::string_view text, absl::string_view indent, std::string& out) {
-  for (size_t end; (end = text.find('\n')) != absl::string_view::npos;) {
-    absl::StrAppend(&out, text.substr(0, end + 1));
-    text.remove_prefix(end + 1);
-    if (!text.empty() && text[0] != '\n') absl::StrAppend(&out, indent);
-  }
-  absl::StrAppend(&out, text);
-}
-
 }  // namespace
 
 FormedList::FormedList(const ReadRequest& read, ListAnswer answer)
-    : read_(read), answer_(std::move(answer)) {
-  const bool is_empty = answer_.size() == 0;
-  json::Value items = json::Value::Array();
-  // A list with one item that stands for all: what is before and after it in the text is the head
-  // and the tail, in whatever form the client has asked for.
-  if (!is_empty) items.Append(kPlace);
-  const std::string whole = kube::server::AnswerOf(200, Frame(std::move(items)), read_.form).body;
-  head_ = whole;
-  if (is_empty) return;
-  const std::string place = read_.form.yaml ? std::string(kPlace) : json::Write(kPlace);
-  const absl::string_view text = whole;
-  // The rows of a Table come last, behind what the author of a definition has written about
-  // columns.
-  const size_t at =
-      read_.form.kind == AnswerForm::Kind::kTable ? text.rfind(place) : text.find(place);
-  head_ = std::string(text.substr(0, at));
-  tail_ = std::string(text.substr(at + place.size()));
-  if (!read_.form.yaml) separator_.push_back(',');
-  const size_t line_end = head_.rfind('\n');
-  if (line_end == std::string::npos) return;  // Compact text.
-  const absl::string_view last_line = text.substr(line_end + 1, at - line_end - 1);
-  // YAML has "- " before the first line of an item, and as many spaces before its others.
-  indent_ = std::string(last_line.size(), ' ');
-  absl::StrAppend(&separator_, "\n", last_line);
-}
+    : read_(read),
+      answer_(std::move(answer)),
+      frame_(
+          read_.form, [this](json::Value items) { return Frame(std::move(items)); },
+          answer_.size() == 0) {}
 
 json::Value FormedList::Frame(json::Value items) const {
   if (read_.form.kind == AnswerForm::Kind::kTable) {
@@ -99,19 +63,13 @@ json::Value FormedList::ItemOf(const kube::ObjectPtr& object, const std::string&
   return decoded->root();
 }
 
-std::string FormedList::TextOf(const json::Value& item) const {
-  std::string text = kube::server::AnswerOf(200, item, read_.form).body;
-  if (absl::EndsWith(text, "\n")) text.pop_back();
-  return text;
-}
-
 bool FormedList::Append(std::string& out, size_t bytes) {
   if (ended_) return false;
   const size_t enough = out.size() + bytes;
-  if (!std::exchange(began_, true)) out += head_;
+  if (!std::exchange(began_, true)) out += frame_.head();
   while (out.size() < enough) {
     if (AppendItem(out)) continue;
-    out += tail_;
+    out += frame_.tail();
     ended_ = true;
     break;
   }
@@ -125,8 +83,8 @@ bool FormedList::AppendItem(std::string& out) {
   }
   if (part_ == answer_.parts.size()) return false;
   const ListAnswer::Part& part = answer_.parts[part_];
-  if (!std::exchange(first_, false)) out += separator_;
-  AppendIndented(TextOf(ItemOf((*part.objects)[index_++], part.cluster)), indent_, out);
+  if (!std::exchange(first_, false)) out += frame_.separator();
+  frame_.AppendItem(ItemOf((*part.objects)[index_++], part.cluster), out);
   return true;
 }
 

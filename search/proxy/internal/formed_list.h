@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "search/cache/list_answer.h"
+#include "search/proxy/list_frame.h"
 #include "search/proxy/read_request.h"
 
 namespace search {
@@ -24,14 +25,12 @@ class FormedList {
   // Returns the list with `items` as its only content.
   json::Value Frame(json::Value items) const;
   json::Value ItemOf(const kube::ObjectPtr& object, const std::string& cluster) const;
-  std::string TextOf(const json::Value& item) const;
   // Returns false after the last item.
   bool AppendItem(std::string& out);
 
   const ReadRequest read_;
   const ListAnswer answer_;
-  std::string head_, separator_, tail_;  // Around the items, and between them.
-  std::string indent_;                   // Of the lines of an item, but for its first.
+  const ListFrame frame_;
   bool began_ = false, first_ = true, ended_ = false;
   size_t part_ = 0, index_ = 0;
 };

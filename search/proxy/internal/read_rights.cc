@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "kube/server/api_errors.h"
 #include "kube/server/negotiation.h"
+#include "kube/server/requirements.h"
 
 namespace search {
 namespace {
@@ -40,6 +41,8 @@ absl::Status Refusal(const Attributes& attributes, const absl::StatusOr<Decision
 void WithReadRights(kube::aggregation::Authorizer* authorizer,
                     kube::aggregation::ApiRequest request, const ResponderPtr& responder,
                     std::function<void(const ReadRequestPtr&)> then) {
+  const absl::Status too_long = kube::server::CheckRequirements(request.info, request.http);
+  if (!too_long.ok()) return Refuse(too_long, *responder);
   const auto read = std::make_shared<kube::aggregation::ApiRequest>(std::move(request));
   if (authorizer == nullptr) return then(read);
   Attributes attributes = kube::aggregation::AttributesOf(read->user, read->info, read->http);

@@ -19,6 +19,7 @@ using ReadRequestPtr = std::shared_ptr<kube::aggregation::ApiRequest>;
 using ResponderPtr = std::shared_ptr<base::HttpResponder>;
 
 // Calls `then` if the user may do in the control plane what `request.info` says, else answers 403.
+// Selectors that are longer than may be are a 400 before anything of them is kept.
 // Without an authorizer everybody may. `then` may run on a thread of the reviews: it must not
 // block. An exception of it becomes a 500.
 void WithReadRights(kube::aggregation::Authorizer* authorizer,

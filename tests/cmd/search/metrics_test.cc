@@ -143,7 +143,8 @@ TEST_CASE("the metrics have the cause for which requests are refused") {
   };
   for (const char* cause :
        {"reads", "writes", "watches", "handlers", "token-reviews", "access-reviews", "long-lists",
-        "cached-reads", "waiting-reads", "sorted-lists", "searches", "bodies", "impersonations"}) {
+        "cached-reads", "waiting-reads", "sorted-lists", "searches", "search-memory", "bodies",
+        "impersonations"}) {
     INFO(cause);
     CHECK(refused(cause) == 0);
   }

@@ -11,6 +11,7 @@
 #include "api/resource_registry.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "base/yaml.h"
 #include "kube/meta/object.h"
 #include "tests/cmd/search/search_plane.h"
 #include "tests/search/opensearch/fake_opensearch.h"
@@ -172,6 +173,13 @@ TEST_CASE("OpenSearch answers page by page, as Tables and as metadata") {
   CHECK(partial["kind"].AsString() == "PartialObjectMetadataList");
   CHECK(ViewPlane::TextOf(partial) == "member2/a member2/c");
   CHECK_FALSE(partial["items"].At(0).Has("spec"));
+
+  const json::Value plain = plane.Body("/api/v1/pods");
+  CHECK((plane.Body("/api/v1/pods?pretty=true") == plain));
+  const RawResponse yaml =
+      plane.GetAs(plane.ClientCertificate("admin", "system:masters"),
+                  "Accept: application/yaml\r\n", absl::StrCat(kOpenSearchPath, "/api/v1/pods"));
+  CHECK((yaml::Parse(yaml.body).value_or(json::Value()) == plain));
 }
 
 TEST_CASE("What OpenSearch cannot answer is refused with the reason") {

@@ -10,7 +10,8 @@ _ALWAYS = {"search": {"threads": 100}, "manager": {"threads": 120, "stacks witho
 
 @dataclass(frozen=True)
 class Attack:
-    """`run(attacked, size)` attacks a program and returns figures by name; `size` is that of the form, "short" or "long"."""
+    """`run(attacked, size)` attacks a program and returns figures by name; `size` is that of the form, "short" or "long". One that
+    cannot be run here returns why as the figure "skipped"."""
 
     name: str
     run: object
@@ -23,9 +24,25 @@ class Attack:
     flags: tuple = ()
     target: str = "search"  # Or "manager".
     is_started: bool = True  # Whether the program runs when the attack begins; otherwise the attack starts it.
+    has_process: bool = True  # Whether one program is attacked, whose figures count.
 
     def bounds(self, is_long):
-        return {**_ALWAYS[self.target], **self.at_most, **(self.at_most_long if is_long else {})}
+        return {**(_ALWAYS[self.target] if self.has_process else {}), **self.at_most, **(self.at_most_long if is_long else {})}
+
+    def broken(self, figures, is_long):
+        """What the figures break, as lines. A figure that is missing keeps no bound, unless the attack has been skipped."""
+        lines = []
+        for name, bound in self.bounds(is_long).items():
+            if name not in figures:
+                if "skipped" not in figures:
+                    lines.append(f"{self.name}: {name} is missing, at most {bound} may be")
+            elif not figures[name] <= bound:  # A number that is none is not within a bound either.
+                lines.append(f"{self.name}: {name} is {shown(figures[name])}, at most {bound} may be")
+        return lines
+
+
+def shown(value):
+    return f"{value:.3g}" if isinstance(value, float) else value
 
 
 def attack(name, sizes, at_most=None, at_most_long=None, **how):

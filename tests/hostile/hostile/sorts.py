@@ -1,5 +1,7 @@
 """Lists in an order of the caller's choice."""
 
+from rig.sandbox_search import REGISTRIES
+
 from .attack import attack
 from .site import VIEW
 
@@ -37,14 +39,18 @@ def gone_sorters(attacked, count):
 @attack("long selectors", sizes={"short": 2, "long": 10}, at_most={"growth MB": 60, "unexpected answers": 0, "bystander failed": 0},
         at_most_long={"CPU s each": 0.5})
 def long_selectors(attacked, times):
-    """A reader asks for lists with selectors of 30 kB: a set of 2,900 values, the most requirements that there may be, and more."""
+    """A reader asks for lists with selectors of 30 kB: a set of 2,900 values, the most requirements that there may be, and more;
+    the last ones from OpenSearch and of registries, too."""
     before, unexpected = attacked.process.cpu_seconds(), 0
     sets = "app+in+(" + ",".join(f"value-{n:04d}" for n in range(2900)) + ")"
-    for selector, expected in ((sets, 200), (_unlike(999) + ",nothing", 200), (_unlike(3600), 400)):
+    pods, mirrored = f"{VIEW}/api/v1/pods?resourceVersion=0&", f"{VIEW.replace('/cache', '/opensearch')}/api/v1/pods?"
+    lists = ((pods, sets, 200), (pods, _unlike(999) + ",nothing", 200), (pods, _unlike(3600), 400),
+             (mirrored, _unlike(3600), 400), (f"{REGISTRIES}?", _unlike(3600), 400))
+    for path, selector, expected in lists:
         for _ in range(times):
-            code, _ = attacked.answer(_GET.format(path=f"{VIEW}/api/v1/pods?resourceVersion=0&labelSelector={selector}").encode())
+            code, _ = attacked.answer(_GET.format(path=f"{path}labelSelector={selector}").encode())
             unexpected += code != expected
-    return {"unexpected answers": unexpected, "CPU s each": (attacked.process.cpu_seconds() - before) / times / 3}
+    return {"unexpected answers": unexpected, "CPU s each": (attacked.process.cpu_seconds() - before) / times / len(lists)}
 
 
 def _unlike(count):

@@ -85,13 +85,12 @@ def _write_lease(kube, holder):
     kube.create(folder, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}, "spec": spec})
 
 
-@attack("too few threads", target="manager", is_started=False, sizes={"short": (4, 16), "long": (4, 8, 12, 16, 20, 24, 30, 40, 50)},
+@attack("too few threads", target="manager", is_started=False, has_process=False, sizes={"short": (4, 16), "long": (4, 8, 12, 16, 20, 24, 30, 40, 50)},
         at_most={"ended otherwise": 0})
 def few_threads(attacked, limits):
     """Starts where the user may have so many threads, far fewer than it wants."""
     if os.geteuid() != 0:
-        print("hostile: too few threads: skipped: only root can start a program as another user, whom RLIMIT_NPROC binds")
-        return {}
+        return {"skipped": "only root can start a program as another user, whom RLIMIT_NPROC binds"}
     attacked.plane.folder.chmod(0o755)
     attacked.plane.kubeconfig.chmod(0o644)
     outcomes = {limit: _outcome(attacked.plane, limit) for limit in limits}

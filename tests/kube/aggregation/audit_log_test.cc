@@ -1,9 +1,18 @@
 #include "kube/aggregation/audit_log.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -64,6 +73,62 @@ TEST_CASE("an event is a line in upstream's format") {
         R"("sourceIPs":["10.0.0.1","10.0.0.2","::1"],"stage":"ResponseComplete",)"
         R"("stageTimestamp":"2023-11-14T22:13:20.002001Z",)"
         R"("user":{"groups":["devs"],"username":"bob"},"verb":"get"})");
+}
+
+TEST_CASE("a long URL is cut, and says so") {
+  AuditEvent event;
+  event.uri = absl::StrCat("/api/v1/pods?labelSelector=", std::string(30'000, 'x'));
+  const std::string uri = (*json::Parse(AuditLine(event)))["requestURI"].ToString();
+  CHECK(uri.size() == 8192);
+  CHECK(absl::StartsWith(uri, "/api/v1/pods?labelSelector=xxx"));
+  CHECK(absl::EndsWith(uri, "x [cut]"));
+}
+
+// Reads so many lines of a pipe.
+std::vector<std::string> ReadLines(int pipe, size_t count) {
+  std::string text;
+  std::vector<char> block(64 << 10);
+  while (static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) < count) {
+    const ssize_t read_bytes = read(pipe, block.data(), block.size());
+    if (read_bytes <= 0) break;
+    text.append(block.data(), static_cast<size_t>(read_bytes));
+  }
+  return absl::StrSplit(text, '\n', absl::SkipEmpty());
+}
+
+TEST_CASE("what waits for a slow reader is bounded in bytes, and the rest is counted") {
+  const tests::TempDirectory directory;
+  const std::string path = directory.path() + "/pipe";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  const int pipe = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(pipe >= 0);
+  metrics::Registry registry;
+  auto log = OpenLog({.path = path, .max_waiting_bytes = 1 << 20}, &registry);
+  AuditEvent event;
+  event.uri = std::string(4000, 'x');
+  constexpr size_t kEvents = 1000;
+  for (size_t i = 0; i < kEvents; ++i) {
+    event.audit_id = absl::StrCat(i);
+    log->Write(event);
+  }
+  const double dropped =
+      registry.GetCounter("apiserver_audit_error_total", "", {{"plugin", "log"}}).Value();
+  // A mebibyte waits; the pipe, and what is being written to it, have some of the others.
+  CHECK(dropped >= kEvents - 300);
+  CHECK(dropped < kEvents);
+  const auto kept = kEvents - static_cast<size_t>(dropped);
+  std::vector<std::string> lines;
+  std::thread reader([&] { lines = ReadLines(pipe, kept); });
+  log.reset();
+  reader.join();
+  close(pipe);
+  REQUIRE(lines.size() == kept);
+  for (size_t i = 0; i < kept; ++i) {
+    const auto line = json::Parse(lines[i]);
+    REQUIRE(line.ok());
+    // Those that came first have found room.
+    if (i < 200) CHECK((*line)["auditID"].AsString() == absl::StrCat(i));
+  }
 }
 
 TEST_CASE("a file that has grown is renamed, and old ones are removed") {

@@ -404,6 +404,24 @@ TEST_CASE("the length of requests, and of those inside the path of a proxy") {
   }
 }
 
+TEST_CASE("selectors with more requirements than may be are refused before anybody is asked") {
+  Server s({}, /*keep=*/false);
+  const auto client = s.Connect();
+  std::string many = "a";
+  for (int i = 0; i < 1000; ++i) absl::StrAppend(&many, ",a", i);
+  for (const char* selector : {"?labelSelector=", "?watch=true&labelSelector="}) {
+    s.Send(*client, absl::StrCat(kPodsPath, selector, many));
+    const tests::RawResponse refused = client->ReadResponse();
+    CHECK(refused.code == 400);
+    CHECK((*json::Parse(refused.body))["message"].ToString().find("1001 requirements") !=
+          std::string::npos);
+  }
+  CHECK(s.server.reviews->count() == 0);
+  // A get has no selectors.
+  s.Send(*client, absl::StrCat(kPodsPath, "/web?labelSelector=", many));
+  CHECK(client->ReadResponse().code == 200);
+}
+
 TEST_CASE("a request to a proxy is authorized by its outer path") {
   Server s({}, /*keep=*/false);
   const auto client = s.Connect();

@@ -56,6 +56,19 @@ TEST_CASE("Unusable Secrets are refused by their name and key, without a value")
   CHECK(absl::StartsWith(message(Secret({{"ca.crt", "hunter2"}})), "Secret karmada-system/os: "));
 }
 
+TEST_CASE("A key of a Secret that is there and empty is refused, because without it others count") {
+  for (const char* key : {"username", "userName", "password", "token", "ca.crt", "caBundle",
+                          "tls.crt", "tls.key", "insecureSkipTLSVerify"}) {
+    for (const char* empty : {"", "\n"}) {
+      kube::Object secret = Secret({{"username", "admin"}, {"password", "hunter2"}});
+      secret.Set({"data", key}, absl::Base64Escape(empty));
+      const auto status = CredentialsOf(secret).status();
+      CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+      CHECK(status.message() == absl::StrCat("Secret karmada-system/os: data.", key, " is empty"));
+    }
+  }
+}
+
 TEST_CASE("Addresses have to be web addresses, and passwords in them are not repeated") {
   const FakeClock clock;
   const auto message = [&](const std::vector<std::string>& addresses) {

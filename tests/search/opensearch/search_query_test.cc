@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "api/search_keys.h"
+#include "base/fair_share.h"
 #include "tests/search/opensearch/hostile_objects.h"
 #include "tests/search/opensearch/mirror_fixture.h"
 
@@ -35,6 +36,12 @@ TEST_CASE("What cannot be searched for is refused") {
   CHECK(absl::StrContains(QueryOf(query).status().message(), "field label not supported: data.x"));
 }
 
+std::vector<kube::Object> ObjectsOf(const search::DocumentPage& page) {
+  std::vector<kube::Object> objects;
+  for (const std::string& text : page.items) objects.emplace_back(json::Parse(text).value());
+  return objects;
+}
+
 class SearchFixture : public MirrorFixture {
  protected:
   search::DocumentPage Search(DocumentQuery query) {
@@ -48,7 +55,7 @@ class SearchFixture : public MirrorFixture {
     query.labels = kube::LabelSelector::Parse(labels).value();
     query.fields = kube::FieldSelector::Parse(fields)->terms();
     std::string names;
-    for (const kube::Object& item : Search(std::move(query)).items) {
+    for (const kube::Object& item : ObjectsOf(Search(std::move(query)))) {
       absl::StrAppend(&names, names.empty() ? "" : " ", item.name());
     }
     return names;
@@ -120,12 +127,12 @@ TEST_CASE_METHOD(SearchFixture, "Objects are found by labels and fields, in orde
   const search::DocumentPage page = Search({.kind = kPod, .limit = 3});
   REQUIRE(page.items.size() == 3);
   CHECK(page.remaining == 1);
-  CHECK(page.items[0].Annotation(api::kCachedFromClusterAnnotation) == "member1");
-  CHECK(page.items[2].Annotation(api::kCachedFromClusterAnnotation) == "member2");
+  CHECK(ObjectsOf(page)[0].Annotation(api::kCachedFromClusterAnnotation) == "member1");
+  CHECK(ObjectsOf(page)[2].Annotation(api::kCachedFromClusterAnnotation) == "member2");
   const search::DocumentPage last =
       Search({.kind = kPod, .limit = 3, .continue_token = page.continue_token});
   REQUIRE(last.items.size() == 1);
-  CHECK(last.items[0].name() == "c");
+  CHECK(ObjectsOf(last)[0].name() == "c");
   CHECK(last.continue_token == "");
 }
 
@@ -142,7 +149,7 @@ TEST_CASE_METHOD(SearchFixture, "Pages of filtered objects are whole, whatever g
   odd.also = [](const kube::Object& object) { return object.root()["type"].AsString() == "1"; };
   search::DocumentPage page = Search(odd);
   REQUIRE(page.items.size() == 2);
-  CHECK(page.items[1].name() == "pod-p3");
+  CHECK(ObjectsOf(page)[1].name() == "pod-p3");
   CHECK(page.remaining == 6);
   // What the first page had goes: the rest is still there.
   for (int i = 0; i < 4; ++i) Erase(pods1_, *cache1_, absl::StrCat("p", i), 20 + i);
@@ -151,12 +158,12 @@ TEST_CASE_METHOD(SearchFixture, "Pages of filtered objects are whole, whatever g
   odd.continue_token = page.continue_token;
   page = Search(odd);
   REQUIRE(page.items.size() == 2);
-  CHECK(page.items[0].name() == "pod-p5");
+  CHECK(ObjectsOf(page)[0].name() == "pod-p5");
   CHECK_FALSE(page.continue_token.empty());
   odd.continue_token = page.continue_token;
   page = Search(odd);
   REQUIRE(page.items.size() == 1);
-  CHECK(page.items[0].name() == "pod-p9");
+  CHECK(ObjectsOf(page)[0].name() == "pod-p9");
   CHECK(page.continue_token.empty());
 }
 
@@ -185,7 +192,7 @@ TEST_CASE_METHOD(SearchFixture, "Sorted pages fit together, by numbers and quant
   for (int64_t remaining = 4; remaining >= 0; remaining -= 2) {
     const search::DocumentPage page = Search(query);
     CHECK(page.remaining == remaining);
-    for (const kube::Object& item : page.items) absl::StrAppend(&names, item.name());
+    for (const kube::Object& item : ObjectsOf(page)) absl::StrAppend(&names, item.name());
     if (remaining > 0) query.continue_token = page.continue_token;
     CHECK(page.continue_token.empty() == (remaining == 0));
   }
@@ -217,7 +224,7 @@ TEST_CASE_METHOD(SearchFixture, "Several OpenSearches are one list, and what two
   do {
     const auto page = search::SearchDocuments(clients, server_.prefix(), query, {});
     REQUIRE(page.ok());
-    for (const kube::Object& item : page->items) {
+    for (const kube::Object& item : ObjectsOf(*page)) {
       absl::StrAppend(&names, item.Annotation(api::kCachedFromClusterAnnotation), "/", item.name(),
                       " ");
     }
@@ -256,6 +263,48 @@ TEST_CASE_METHOD(SearchFixture, "Documents that fit into no answer are read in s
   }
 }
 
+TEST_CASE_METHOD(SearchFixture, "Memory is taken for what a search reads and finds") {
+  if (TestOpenSearch::IsReal()) return;
+  constexpr int kDocuments = 40;
+  const std::string large =
+      absl::StrCat(R"(,"data":{"x":")", std::string(size_t{1} << 20, 'x'), R"("})");
+  for (int i = 0; i < kDocuments; ++i) {
+    const std::string uid = absl::StrCat("u", i);
+    cache1_->Put(uid, i + 1, Pod(uid, i + 1, large));
+  }
+  mirror_->Synced(pods1_, cache1_);
+  Settle();
+  constexpr int64_t kText = int64_t{kDocuments} << 20;
+  for (const char* order : {"", "metadata.name"}) {
+    int64_t most = 0;
+    base::FairShare memory(int64_t{256} << 20);
+    DocumentQuery query{.kind = kPod, .sort = kube::SortOrder::Parse(order).value()};
+    query.take = [&](size_t bytes) -> absl::StatusOr<std::shared_ptr<const void>> {
+      base::FairShare::Taken taken = memory.Take("alice", static_cast<int64_t>(bytes));
+      if (taken == nullptr) return absl::ResourceExhaustedError("too much");
+      most = std::max(most, memory.used());
+      return taken;
+    };
+    {
+      const search::DocumentPage page = Search(query);
+      CHECK(page.items.size() == kDocuments);
+      CHECK(memory.used() >= kText);
+      CHECK(memory.used() < kText + (1 << 20));
+      // What has been read of the documents and is not text yet is a small part of them.
+      CHECK(most < kText + (16 << 20));
+    }
+    CHECK(memory.used() == 0);
+    query.limit = 3;
+    CHECK(Search(query).items.size() == 3);
+    constexpr int64_t kOthers = int64_t{236} << 20;
+    const auto taken = memory.Take(base::kNoOwner, kOthers);
+    query.limit = 0;
+    const auto refused = search::SearchDocuments({&mirror_->client()}, server_.prefix(), query, {});
+    CHECK(refused.status().message() == "too much");
+    CHECK(memory.used() == kOthers);
+  }
+}
+
 TEST_CASE_METHOD(SearchFixture, "Whatever custom resources contain is written and read back",
                  "[opensearch]") {
   const search::Slice things1 = {"member1", {"x.io", "v1", "Thing"}};
@@ -275,7 +324,7 @@ TEST_CASE_METHOD(SearchFixture, "Whatever custom resources contain is written an
   Refresh(things1);
   const search::DocumentPage page = Search({.kind = things1.kind});
   CHECK(page.items.size() == written.size());
-  for (kube::Object item : page.items) {
+  for (kube::Object item : ObjectsOf(page)) {
     item.EraseAnnotation(api::kCachedFromClusterAnnotation);
     INFO(item.name());
     const kube::Object before(json::Parse(written[std::string(item.uid())]).value());

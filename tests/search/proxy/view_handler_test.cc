@@ -112,6 +112,36 @@ TEST_CASE("what no registry selects is not found, and OpenSearch is asked by its
   CHECK(f.searched == "list /api/v1/secrets?limit=5");
 }
 
+TEST_CASE("what cannot be the name of a cluster is refused by both lists") {
+  Fixture f;
+  for (const char* from : {"/cache", "/opensearch"}) {
+    CHECK_THAT(f.Ask(absl::StrCat(from, "/api/v1/pods?cluster=m1,m2")),
+               Catch::StartsWith("400 \"m1,m2\" is not the name of a cluster"));
+  }
+  CHECK(f.searched.empty());
+}
+
+TEST_CASE("the view keeps no selectors that are longer than may be, and asks for no rights") {
+  Fixture f;
+  NothingAllowed authorizer;
+  CacheReads reads{{.cache = f.cache(),
+                    .clock = f.clock,
+                    .resource = [](const kube::Gvr&) { return std::optional(kPods); },
+                    .clusters = [](const kube::Gvr&) { return std::vector<std::string>(); },
+                    .authorizer = &authorizer}};
+  ViewHandler view{{.is_registered = f.Parts().is_registered,
+                    .cache = reads,
+                    .open_search = f.Parts().open_search,
+                    .read_authorizer = &authorizer}};
+  std::string many = "a";
+  for (int i = 0; i < 1000; ++i) absl::StrAppend(&many, ",a", i);
+  for (const char* from : {"/cache", "/opensearch"}) {
+    CHECK_THAT(f.Ask(view, absl::StrCat(from, "/api/v1/pods?labelSelector=", many)),
+               Catch::StartsWith("400 the selectors have 1001 requirements"));
+  }
+  CHECK(authorizer.asked.empty());
+}
+
 TEST_CASE("the view waits until it is known what the registries select") {
   Fixture f;
   f.registries = kube::server::ServiceUnavailable("wait", absl::Seconds(1));
