@@ -53,7 +53,12 @@ READ_CODES = (429, 500, 403, 404)
 UNCOUNTED = ("/leases.coordination.k8s.io", "/events")
 TWIN = ("clusterpropagationpolicies.", "clusteroverridepolicies.")
 AFTER_PAUSE = " (after a pause)"  # As perturbation.h has it.
-LONGEST_RUN = 300  # Seconds of real time.
+LONGEST_RUN = 900  # Seconds of real time: on a machine that has much else to do.
+LAST_RUN = 90  # Seconds that the last runs get when the time is over.
+
+
+class OutOfTime(Exception):
+    """What was begun could not be finished in the time that there is."""
 
 
 # ---- Which runs there are ---------------------------------------------------------------------------
@@ -297,21 +302,29 @@ def is_seed(path):
 class Worker:
     """The process that runs one workload (worker_main.cc)."""
 
-    def __init__(self, build, workload, command, logs, real_time=False):
+    def __init__(self, build, workload, command, logs, real_time=False, until=float("inf")):
+        self._until = until
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
         self._errors = open(self.directory / "worker.log", "w")
         self._process = subprocess.Popen(
             [(ROOT / build) / "bin" / "prove_worker", f"--{'seed' if is_seed(workload) else 'workload'}={workload}",
              f"--directory={self.directory}", *(["--real-time"] if real_time else []), "--", *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
-        self.reference = self._line()
+        try:
+            self.reference = self._line()
+        except OutOfTime:
+            self.end()
+            raise
 
     def _line(self):
         """The next line; None when the process has ended or takes too long."""
-        timer = threading.Timer(LONGEST_RUN, self._process.kill)
+        left = self._until - time.monotonic()
+        timer = threading.Timer(max(1, min(LONGEST_RUN, left)), self._process.kill)
         timer.start()
         line = self._process.stdout.readline()
         timer.cancel()
+        if not line and time.monotonic() > self._until:
+            raise OutOfTime
         return json.loads(line) if line else None
 
     def run(self, name):
@@ -410,8 +423,11 @@ class Proof:
         random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
         return runs[:self.options.runs] if self.options.runs else runs
 
+    def worker(self, path):
+        return Worker(self.options.build, path, self.command, self.logs, self.options.real_time, self.deadline + LAST_RUN)
+
     def workload(self, path):
-        worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
+        worker = self.worker(path)
         try:
             if worker.reference is None or worker.reference["failure"]:
                 why = worker.reference["failure"] if worker.reference else worker.error()
@@ -430,7 +446,7 @@ class Proof:
                 if result is None:
                     self.note(path, {"run": name, "violations": [f"the harness ended: {worker.error()}"]})
                     worker.end()
-                    worker = Worker(self.options.build, path, self.command, self.logs, self.options.real_time)
+                    worker = self.worker(path)
                     if worker.reference is None:
                         return
                     continue
@@ -494,7 +510,10 @@ class Proof:
                     self.left[path.stem] += 1
                     continue
                 began = time.monotonic()
-                self.workload(path)
+                try:
+                    self.workload(path)
+                except OutOfTime:
+                    self.left[path.stem] += 1
                 self.say(f"{path.stem}: {time.monotonic() - began:.0f} s")
         lanes = [threading.Thread(target=lane) for _ in range(self.options.lanes)]
         for thread in lanes:

@@ -41,8 +41,8 @@ class TimeDriver {
   // Returns the simulated steady time since its beginning.
   absl::Duration Now() const;
 
-  // Lets everybody run until all threads of all processes wait. Returns false when they still work
-  // after a minute of real time: then something repeats without end.
+  // Lets everybody run until all threads of all processes wait. Returns false when they have
+  // used half a minute of a core: then something repeats without end.
   bool AwaitIdle();
 
   // Lets `duration` pass, jump by jump; ends early, with true, when `over` holds while all wait.
