@@ -37,6 +37,7 @@
 #include "config/release.h"
 #include "config/served/served_release.h"
 #include "config/version.h"
+#include "controllers/binding_states/register.h"
 #include "controllers/context/context.h"
 #include "controllers/context/interpreter_options.h"
 #include "controllers/process/control_plane_wait.h"
@@ -207,6 +208,7 @@ class Daemon {
     ShowBuild();
     WatchRelease();
     RETURN_IF_ERROR(BuildControllers(context_));
+    controllers::CountBindingStates(context_);
     LogControllers(context_.options);
     manager_.ServeBesideMetrics("/configz", [this] { return SettingsPage(context_.options); });
     manager_.Add(std::make_unique<kube::MemoryWatch>(manager_.clock(), manager_.registry(),
