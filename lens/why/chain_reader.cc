@@ -35,7 +35,6 @@ constexpr size_t kMostWorks = 10;  // The first ones stand for all.
 constexpr size_t kMostNeeds = 20;
 constexpr size_t kMostMissing = 3;  // Those that are looked for in other namespaces.
 constexpr size_t kMostOthers = 16;  // Clusters of a control plane of which all are asked.
-constexpr char kRegistryKind[] = "ResourceRegistry";
 constexpr const char* kLeases[] = {api::kControllerManager, api::kScheduler};
 
 class Reader {
@@ -102,8 +101,8 @@ class Reader {
     }
   }
 
-  // Reads what else answers for the kind of a customization, what an override policy may select,
-  // and notes kinds that one of them, or a registry, names and that are not served.
+  // Reads what else answers for the kind of a customization, and what an override policy may
+  // select; notes kinds that one of them names and that are not served.
   void ReadForConfiguration(const kube::Object& object) {
     const kube::Gvk& gvk = question_.gvk;
     const bool is_override =
@@ -112,10 +111,10 @@ class Reader {
       List(api::InterpreterCustomizations(), "");
       NoteUnserved(object.spec()["target"]);
     }
-    if (!is_override && gvk.kind != kRegistryKind) return;
+    if (!is_override) return;
     for (const json::Value& selector : object.spec()["resourceSelectors"].items()) {
       const kube::Resource* resource = NoteUnserved(selector);
-      if (resource == nullptr || !is_override) continue;
+      if (resource == nullptr) continue;
       const std::string ns =
           object.ns().empty() ? selector["namespace"].ToString() : std::string(object.ns());
       List(*resource, resource->namespaced ? ns : "");
