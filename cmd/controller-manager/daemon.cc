@@ -25,6 +25,7 @@
 #include "cmd/controller-manager/settings_page.h"
 #include "cmd/controller-manager/shadow_side.h"
 #include "config/release.h"
+#include "controllers/binding_states/register.h"
 #include "controllers/context/interpreter_options.h"
 #include "controllers/process/control_plane_wait.h"
 #include "controllers/process/loop_parts.h"
@@ -87,6 +88,7 @@ class Daemon {
     kube::Manager& manager = parts_.manager();
     parts_.ShowBuild();
     RETURN_IF_ERROR(BuildControllers(parts_.context()));
+    controllers::CountBindingStates(parts_.context());
     LogControllers(options_);
     manager.ServeBesideMetrics("/configz", [this] { return SettingsPage(options_); });
     parts_.AddRunnables();

@@ -1,5 +1,6 @@
 #include "cmd/lens/all_commands.h"
 
+#include "cmd/lens/explain.h"
 #include "cmd/lens/graph.h"
 #include "cmd/lens/plan.h"
 #include "cmd/lens/preflight.h"
@@ -37,6 +38,7 @@ void AddAllCommands(tool::CommandLine& line) {
   AddGraph(line);
   AddWhy(line);
   AddPreflight(line);
+  AddExplain(line);
 }
 
 }  // namespace cmd::lens

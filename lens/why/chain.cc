@@ -134,8 +134,11 @@ class Filing {
                                gvk == api::CronFederatedHpas().gvk ||
                                gvk == api::HorizontalPodAutoscalers().gvk;
     if (is_autoscaler) chain_.autoscalers.push_back(object);
+    const bool selects = IsPolicy(chain_.asked.gvk) || IsOverride(chain_.asked.gvk);
     const bool is_template = !api::IsKarmadaGroup(gvk.group) && gvk != api::Events().gvk &&
-                             gvk != api::Leases().gvk && IsPolicy(chain_.asked.gvk);
+                             gvk != api::Leases().gvk && selects;
+    const bool is_rule = gvk == api::InterpreterCustomizations().gvk;
+    if (is_rule && chain_.asked.gvk == gvk) chain_.customizations.push_back(object);
     if (is_template) chain_.candidates.push_back(object);
   }
 

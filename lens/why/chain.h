@@ -87,6 +87,7 @@ struct Chain {
   // What has to do with an object of Karmada's own that is asked about: the Works in a cluster, the
   // bindings that a policy governs, and objects that it may select.
   Objects own_works, own_bindings, candidates;
+  Objects customizations;  // All of them, when one is asked about.
   // What a policy selects and the control plane does not serve: "apps/v1 Deploymant (did you mean
   // apps/v1 Deployment?)"; and what an autoscaler scales, or a MultiClusterService is for, and does
   // not exist: "Deployment shop/web".

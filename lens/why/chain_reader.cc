@@ -101,6 +101,35 @@ class Reader {
     }
   }
 
+  // Reads what else answers for the kind of a customization, and what an override policy may
+  // select; notes kinds that one of them names and that are not served.
+  void ReadForConfiguration(const kube::Object& object) {
+    const kube::Gvk& gvk = question_.gvk;
+    const bool is_override =
+        gvk == api::OverridePolicies().gvk || gvk == api::ClusterOverridePolicies().gvk;
+    if (gvk == api::InterpreterCustomizations().gvk) {
+      List(api::InterpreterCustomizations(), "");
+      NoteUnserved(object.spec()["target"]);
+    }
+    if (!is_override) return;
+    for (const json::Value& selector : object.spec()["resourceSelectors"].items()) {
+      const kube::Resource* resource = NoteUnserved(selector);
+      if (resource == nullptr) continue;
+      const std::string ns =
+          object.ns().empty() ? selector["namespace"].ToString() : std::string(object.ns());
+      List(*resource, resource->namespaced ? ns : "");
+    }
+  }
+
+  // Returns how the kind is served that `named` has; nullptr when it is not, which is noted.
+  const kube::Resource* NoteUnserved(const json::Value& named) {
+    const auto gvk = kube::ParseGvk(named["apiVersion"].AsString(), named["kind"].AsString());
+    if (!gvk.ok()) return nullptr;
+    const kube::Resource* resource = ServedFirst(plane_.discovery, *gvk);
+    if (resource == nullptr) unserved_.push_back(Unserved(plane_.discovery, *gvk));
+    return resource;
+  }
+
   // Reads what else scales what an autoscaler scales, and the target's binding. Returns the target
   // if it does not exist; "" otherwise.
   std::string ReadForAutoscaler(const kube::Object& autoscaler) {
@@ -136,6 +165,7 @@ class Reader {
       if (object->IsDeleting()) List(api::ResourceBindings(), "");
       if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
     }
+    if (object != nullptr) ReadForConfiguration(*object);
     std::string lost_target;
     if (object != nullptr) lost_target = ReadForAutoscaler(*object);
     if (question_.gvk == api::FederatedResourceQuotas().gvk) {

@@ -140,7 +140,8 @@ Findings OwnObjectNamesNoCluster(const Chain& chain) {
 }
 
 Findings PolicySelectsNoKind(const Chain& chain) {
-  if (!IsPolicy(chain) || chain.unserved.empty()) return {};
+  if (chain.object == nullptr || chain.unserved.empty()) return {};
+  if (chain.object->spec()["resourceSelectors"].empty()) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat(chain.Name(),
                         " selects what the control plane does not serve: ", Some(chain.unserved)),

@@ -13,6 +13,11 @@ namespace lens::why {
 // The checks of such an object. They find nothing about other objects.
 Findings OwnObjectNamesNoCluster(const Chain& chain);
 Findings PolicySelectsNoKind(const Chain& chain);
+Findings OverrideSelectsNothing(const Chain& chain);
+Findings OverrideAppliesNowhere(const Chain& chain);
+Findings ConfigurationIsBroken(const Chain& chain);
+Findings CustomizationHasNoKind(const Chain& chain);
+Findings TaintPolicyMatchesNothing(const Chain& chain);
 Findings AutoscalerHasNoTarget(const Chain& chain);
 Findings PolicyGovernsNothing(const Chain& chain);
 Findings PolicyDoesNotBringAll(const Chain& chain);

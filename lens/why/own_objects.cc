@@ -16,6 +16,8 @@
 #include "absl/time/time.h"
 #include "api/absent_clusters.h"
 #include "api/binding_resource.h"
+#include "api/cluster.h"
+#include "api/keys.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "config/feature_gates.h"
@@ -110,7 +112,13 @@ std::string WhyRefused(const Chain& chain) {
 }
 
 // Returns what to do about a condition with this message.
-std::string AdviceForCondition(absl::string_view message, bool has_warnings) {
+std::string AdviceForCondition(const Chain& chain, absl::string_view type,
+                               absl::string_view message, bool has_warnings) {
+  if (chain.asked.gvk == api::Clusters().gvk && type == api::kClusterReady) {
+    const api::ClusterView view(*chain.object);
+    return view.IsPull() ? "see whether karmada-agent runs in the member"
+                         : "see whether the member's API server answers";
+  }
   for (const absl::string_view group :
        {"custom.metrics.k8s.io", "external.metrics.k8s.io", "metrics.k8s.io"}) {
     const bool is_missing = absl::StrContains(message, "could not find the requested resource") ||
@@ -141,7 +149,8 @@ Findings OwnObjectFails(const Chain& chain) {
         {Step::kTemplate, Grade::kStuck,
          absl::StrCat(chain.Name(), " reports ", ConditionText(condition, /*with_message=*/true),
                       Since(condition)),
-         AdviceForCondition(condition["message"].AsString(), !OwnWarnings(chain).empty())});
+         AdviceForCondition(chain, condition["type"].AsString(), condition["message"].AsString(),
+                            !OwnWarnings(chain).empty())});
   }
   return findings;
 }
