@@ -45,7 +45,8 @@ struct Row {
   bool quiet = false;
 };
 
-// Returns the versions of upstream with which this program was compared: "v1.18.2 and v1.19.0-rc.0 (f8fdd02df)".
+// Returns the versions of upstream with which this program was compared: "v1.18.2 and v1.19.0-rc.0
+// (f8fdd02df)".
 std::string ComparedVersions();
 
 struct Report {

@@ -53,6 +53,7 @@ NEEDED = {
     "karmada-lens why": ["deployment/web"],
     "karmada-search": SEARCH,
     "karmada-agent": AGENT,
+    "karmada-agent permissions": AGENT,
 }
 # The same for some flags of all commands, and for some of one command (which then count alone).
 NEEDED_BY_FLAG = {
@@ -101,7 +102,9 @@ ONLY_NEEDED = {
     "karmada-search --etcd-keyfile": ETCD + [
         "--etcd-servers", "https://127.0.0.1:1", "--etcd-certfile", "/etc/hostname"],
     "karmada-search --audit-log-path": SEARCH + ["--audit-level=Metadata"],
+    "karmada-lens why --policy": [],
     "karmada-agent --cluster-name": [],
+    "karmada-agent --clusters-from": [],
     "karmada-agent --kubeconfig": AGENT + ["--karmada-kubeconfig", "kubeconfig"],
     "karmada-agent --karmada-context": AGENT + ["--karmada-kubeconfig", "kubeconfig"],
     "karmada-webhook-example --output": [

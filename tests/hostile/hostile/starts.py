@@ -133,7 +133,7 @@ def health_connections(attacked, count):
 
 
 @attack("long reviews of customizations", target="manager", sizes={"short": 60, "long": 200},
-        at_most={"growth MB": 130, "more open than may be": 5},
+        at_most={"growth MB": 130, "more open than may be": 12},
         flags=("--interpreter-admission-bind-address=127.0.0.1:{port}", "--interpreter-admission-tls-cert-file={crt}",
                "--interpreter-admission-tls-private-key-file={key}"))
 def long_reviews(attacked, count):
