@@ -554,7 +554,7 @@ def print_table(rows):
 def workloads(names, classes, seed=""):
     """The paths of workloads and seeds of these names; of all for none."""
     paths = []
-    if set(classes) - {"values"}:
+    if not classes or set(classes) - {"values"}:  # Without a class, there are the references.
         paths += [*SCENARIOS.glob("*.yaml"), *(HERE / "workloads").glob("*.yaml")]
     if "values" in classes:
         paths += SEEDS.glob("*.yaml")

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "api/keys.h"
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"
 #include "sandbox/api_server.h"
@@ -105,6 +106,12 @@ class Normaliser {
     json::Value metadata = json::Value::Object();
     for (const json::Member& m : root["metadata"].members()) {
       if (!IsDroppedMetadata(m.name())) metadata.Set(m.name(), m.value);
+    }
+    // The labels of a Job's pods have its uid, so that each one's hash is another.
+    if (object.Get({"spec", "resource", "kind"}).AsString() == "Job") {
+      json::Value annotations = metadata["annotations"];
+      annotations.Erase(api::kPassedTemplateAnnotation);
+      metadata.Set("annotations", std::move(annotations));
     }
     root.Set("metadata", std::move(metadata));
     return root;
