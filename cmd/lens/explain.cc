@@ -1,3 +1,6 @@
+// Looks the words up in the rows of the page that is compiled in, and prints all that fit: a reason
+// may stand on several kinds of objects. What is not found has a suggestion. No server is asked.
+
 #include "cmd/lens/explain.h"
 
 #include <memory>

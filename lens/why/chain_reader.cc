@@ -75,10 +75,7 @@ class Reader {
   }
 
  private:
-  absl::StatusOr<Chain> Make() {
-    ASSIGN_OR_RETURN(Chain chain, MakeChain(question_, objects_, absl::Now()));
-    return chain;
-  }
+  absl::StatusOr<Chain> Make() { return MakeChain(question_, objects_, absl::Now()); }
 
   // Reads the bindings that a policy governs, and the objects that it may select: those of its
   // namespace, or of the namespaces that the selectors of a ClusterPropagationPolicy name.
@@ -89,16 +86,7 @@ class Reader {
     // One of them may govern what this one selects. Who may not list them does without.
     TryList(api::PropagationPolicies(), policy.ns()).IgnoreError();
     TryList(api::ClusterPropagationPolicies(), "").IgnoreError();
-    for (const json::Value& selector : policy.spec()["resourceSelectors"].items()) {
-      const auto gvk =
-          kube::ParseGvk(selector["apiVersion"].AsString(), selector["kind"].AsString());
-      if (!gvk.ok()) continue;
-      const kube::Resource* resource = ServedFirst(plane_.discovery, *gvk);
-      if (resource == nullptr) unserved_.push_back(Unserved(plane_.discovery, *gvk));
-      const std::string ns =
-          policy.ns().empty() ? selector["namespace"].ToString() : std::string(policy.ns());
-      if (resource != nullptr && (!ns.empty() || !resource->namespaced)) List(*resource, ns);
-    }
+    ReadSelected(policy, /*everywhere=*/false);
   }
 
   // Reads what else answers for the kind of a customization, and what an override policy may
@@ -111,13 +99,19 @@ class Reader {
       List(api::InterpreterCustomizations(), "");
       NoteUnserved(object.spec()["target"]);
     }
-    if (!is_override) return;
-    for (const json::Value& selector : object.spec()["resourceSelectors"].items()) {
+    if (is_override) ReadSelected(object, /*everywhere=*/true);
+  }
+
+  // Reads what the policy may select: objects of its namespace, or of those that its selectors
+  // name; if `everywhere`, of all namespaces if they name none.
+  void ReadSelected(const kube::Object& policy, bool everywhere) {
+    for (const json::Value& selector : policy.spec()["resourceSelectors"].items()) {
       const kube::Resource* resource = NoteUnserved(selector);
       if (resource == nullptr) continue;
       const std::string ns =
-          object.ns().empty() ? selector["namespace"].ToString() : std::string(object.ns());
-      List(*resource, resource->namespaced ? ns : "");
+          policy.ns().empty() ? selector["namespace"].ToString() : std::string(policy.ns());
+      if (!resource->namespaced) List(*resource, "");
+      if (resource->namespaced && (everywhere || !ns.empty())) List(*resource, ns);
     }
   }
 

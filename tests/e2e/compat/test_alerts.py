@@ -217,7 +217,9 @@ class ManagerAlertsTest(PlaneCase, AlertsCase):
         self.host.apply([divided_policy(NAMESPACE, ["member1"]), *(deployment(NAMESPACE, f"app-{i}") for i in range(3))])
         yield [Raised("KarmadaWorksFail", "of the attempts to bring Works into members fail."),
                Raised("KarmadaReconcileErrors", "of the reconciles of execution-controller fail.",
-                      controller="execution-controller")]
+                      controller="execution-controller"),
+               Raised("KarmadaTemplatesNotArrived", "A template has not arrived in member1 for",
+                      member_cluster="member1", state="not_applied")]
         listed = [line for line in self.host.kubectl("get", "works", "-A").splitlines() if "False" in line.split()]
         self.assertTrue(any("app-0" in line for line in listed), listed)
         member.delete(f"{quotas}/none")

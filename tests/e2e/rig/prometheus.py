@@ -21,6 +21,7 @@ SAMPLES = paths.ROOT / "tests" / "data" / "alerts"
 WINDOW, HOLDS = "1m", "5s"
 OTHER_NUMBERS = {
     "KarmadaSearchLag": ("> 900", "> 90"),  # Members confirm every minute.
+    "KarmadaTemplatesNotArrived": ("> 600", "> 20"),  # The number is how long it waits.
 }
 
 
