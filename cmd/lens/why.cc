@@ -170,6 +170,14 @@ absl::StatusOr<tool::ExitCode> Why(const WhyOptions& options, tool::Console& con
   return diagnosis.arrived ? tool::ExitCode::kFine : tool::ExitCode::kFailed;
 }
 
+// Returns the check of a flag whose value is a name.
+auto NameCheck(absl::Status (*validate)(absl::string_view name)) {
+  return [validate](const std::string& text) {
+    const absl::Status valid = validate(text);
+    return valid.ok() ? "" : absl::StrCat("\"", text, "\": ", valid.message());
+  };
+}
+
 }  // namespace
 
 void AddWhy(tool::CommandLine& line) {
@@ -184,6 +192,7 @@ void AddWhy(tool::CommandLine& line) {
                "all templates that are not fine, grouped by cause");
   app.add_option("--policy", options->fleet.scope.policy,
                  "those that a PropagationPolicy or ClusterPropagationPolicy of this name governs")
+      ->check(NameCheck(&kube::ValidateDns1123Subdomain), "")
       ->type_name("NAME");
   app.add_flag("--full", options->fleet.full, "all of them, not the first 20 with each cause");
   app.add_flag("-w,--watch", options->fleet.watch,
@@ -191,12 +200,7 @@ void AddWhy(tool::CommandLine& line) {
   app.add_option("--cluster", options->question.cluster,
                  "only what concerns this cluster; without TYPE/NAME the templates that are meant "
                  "for it")
-      ->check(
-          [](const std::string& text) {
-            const absl::Status valid = kube::ValidateDns1123Label(text);
-            return valid.ok() ? "" : absl::StrCat("\"", text, "\": ", valid.message());
-          },
-          "")
+      ->check(NameCheck(&kube::ValidateDns1123Label), "")
       ->type_name("NAME");
   AddSkipFlags(app, options->question.skipped_apis, options->question.skipped_namespaces);
   AddCombinedFlag(app, options->question.merge);
