@@ -37,7 +37,7 @@ QUIET_SHARE = 0.1  # Of one CPU: more than either agent uses at rest.
 class Measurement:
     """What one agent did; sizes in bytes."""
 
-    binary: int = 0
+    binary: int = 0  # As it is in an image.
     image: int = 0
     idle_before: int = 0  # RSS without Works of templates.
     seconds: float = 0.0
@@ -45,6 +45,7 @@ class Measurement:
     writes: Counter = field(default_factory=Counter)  # By "control plane" and "cluster".
     rss: int = 0
     peak: int = 0
+    anonymous: int = 0  # What of it no file has, and nobody shares.
     idle_share: float = 0.0
     restart_writes: int = 0
     restart_cpu: float = 0.0
@@ -82,9 +83,10 @@ class Bench:
         return cpu, since
 
     def measure(self, name, program):
-        found = Measurement(binary=program.stat().st_size)
+        found = Measurement()
         self.start(program)
         root = self.plane.folder / "pods" / f"{CLUSTER}-agent"
+        found.binary = (root / "bin" / program.name).stat().st_size
         found.image = sum(file.stat().st_size for file in root.rglob("*")
                           if file.is_file() and not file.is_symlink() and "proc" not in file.parts and "dev" not in file.parts)
         found.idle_before = self.process().rss_bytes()
@@ -97,6 +99,7 @@ class Bench:
         found.seconds = time.monotonic() - began
         found.cpu = self.rest()[0] - cpu
         found.writes, found.rss, found.peak = self.writes(), self.process().rss_bytes(), self.process().peak_rss_bytes()
+        found.anonymous = anonymous_bytes(self.process())
         found.idle_share = self.idle()
         self.pulled.stop()
         self.rewind()
@@ -133,6 +136,12 @@ class Bench:
         return (self.process().cpu_seconds() - cpu) / self.options.idle
 
 
+def anonymous_bytes(process):
+    """Resident memory without the pages of files."""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon")) * 1024
+
+
 def table(results, works):
     """Lines of text."""
     mine, theirs = results["ours"], results["upstream"]
@@ -144,9 +153,10 @@ def table(results, works):
     return [
         f"{works} Works of Deployments in one pull cluster", "",
         f"{'':<58}{'ours':>10}{'upstream':>12}{'up/ours':>9}",
-        row("binary, MB", lambda m: m.binary / mb),
+        row("program without debug information, MB", lambda m: m.binary / mb),
         row("RSS before, MB", lambda m: m.idle_before / mb),
         row(f"RSS with {works} Works, MB", lambda m: m.rss / mb),
+        row("  without the pages of program and libraries", lambda m: m.anonymous / mb),
         row("  the most", lambda m: m.peak / mb),
         row("CPU for each Work, from its creation until all rests, ms", lambda m: m.cpu * 1000 / works, "{:,.2f}"),
         row("writes to the control plane for each Work", lambda m: m.writes["control plane"] / works, "{:,.2f}"),

@@ -50,20 +50,21 @@ class PullClusterTest(DaemonCase):
         self.check_an_exported_service(3)
         self.check_a_silent_agent()
 
+        for audit in self.audits:
+            audit.rewind_to_the_beginning()
+        self.check_nothing_was_refused()  # Before karmadactl takes the rights away under the running agent.
         self.pulled.unregister()
         self.wait("the object is gone", lambda: self.in_pulled() is None, 30)
         # What reaches the cluster with the credentials that the agent reported would be this account.
-        for audit in self.audits:
-            audit.rewind_to_the_beginning()
         strangers = [w for w in self.audits[1].writes() if w.user.startswith("system:serviceaccount:karmada-cluster:")]
         self.assertEqual(strangers, [])
         self.assertNotIn(f"cannot reach {CLUSTER}", self.daemon.process.tail(200))
-        self.check_nothing_was_refused()
 
     # ---- The exchange -----------------------------------------------------------------------------
 
     def take_turns(self, program):
         """Another agent, in a cluster where everything is as it should be. Returns what it writes until it rests."""
+        self.wait("the Cluster's status to count the pods of now", self.counts_all_pods, 60)
         self.wait_agent_quiet()
         self.assertEqual(self.pulled.stop(), 0)
         for audit in self.audits:
@@ -84,6 +85,15 @@ class PullClusterTest(DaemonCase):
         after_ours, after_itself = (set(map(kind_of, self.take_turns(program))) for _ in range(2))
         with self.subTest("upstream's takes the place of ours"):
             self.assertEqual(after_ours - after_itself, set())
+
+    def counts_all_pods(self):
+        """What the agent reports every ten seconds is up to date, so that another one has nothing to report."""
+        cluster = self.host.get(f"/apis/cluster.karmada.io/v1alpha1/clusters/{CLUSTER}")
+        counted = cluster["status"].get("resourceSummary", {}).get("allocated", {}).get("pods")
+        pods = self.pulled.kube.items("/api/v1/pods")
+        going = [pod for pod in pods if "deletionTimestamp" in pod["metadata"]]
+        assert not going and counted == str(len(pods)), f"{counted} of {len(pods)} pods, {len(going)} are going"
+        return True
 
     def has_looked_at_everything(self):
         works = len(self.host.items(f"/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-{CLUSTER}/works"))
