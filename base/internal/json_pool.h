@@ -28,8 +28,8 @@ struct Pooled {
 
 // Returns an array of the elements' values, or an object of the elements: an equal one that was
 // built here before, or a new one, into which the elements are moved. `bytes` is what a new one
-// takes, with everything in it that is in no table. The process has one table with room for a fixed
-// number of containers. Thread-safe.
+// takes, with everything in it that is in no table. The process has one table, which grows
+// with the number of containers that are in use. Thread-safe.
 Pooled PooledArray(absl::Span<Member> elements, size_t bytes);
 // REQUIRES: the members are sorted by name, and names are unique.
 Pooled PooledObject(absl::Span<Member> elements, size_t bytes);

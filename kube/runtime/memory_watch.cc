@@ -2,14 +2,18 @@
 // memory back to the kernel, at most once a minute; the second one (90 %) warns, at most every ten
 // minutes, until the use falls below the first. Independently of any limit, memory that the
 // allocator holds and nobody uses is given back from time to time, because it would count as used
-// for ever after a burst. Everything here is used by one thread.
+// for ever after a burst. Pages of code and constants that were used by the start alone are given
+// back half a minute after it, and again after pauses that grow to an hour. Everything here is used
+// by one thread.
 
 #include "kube/runtime/memory_watch.h"
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/file_pages.h"
 #include "base/json_size.h"
 #include "base/log.h"
 
@@ -20,6 +24,7 @@ constexpr absl::Duration kTrimPause = absl::Minutes(1);
 constexpr absl::Duration kLookPause = absl::Seconds(10);
 constexpr absl::Duration kForgetPause = absl::Minutes(1);
 constexpr size_t kMuchUnused = size_t{64} << 20;
+constexpr absl::Duration kLongestDropPause = absl::Hours(1);
 constexpr absl::Duration kWarningPause = absl::Minutes(10);
 constexpr double kTight = 0.8;
 constexpr double kScarce = 0.9;
@@ -48,10 +53,20 @@ absl::Status MemoryWatch::Run(const base::StopToken& stop) {
                      {{"limitMiB", at_start->limit / kMebibyte}, {"what to do", kAdvice}});
   }
   do {
+    DropUnusedPages();
     if (const auto use = options_.read(); use.has_value() && use->limit > 0) Look(*use);
     TrimIfUnused();
   } while (clock_.SleepFor(options_.period, stop));
   return absl::OkStatus();
+}
+
+void MemoryWatch::DropUnusedPages() {
+  const base::SteadyTime now = clock_.SteadyNow();
+  if (drop_at_ == base::SteadyTime::InfinitePast()) drop_at_ = now + drop_pause_;
+  if (now < drop_at_) return;
+  base::DropFilePages();
+  drop_pause_ = std::min(drop_pause_ * 2, kLongestDropPause);
+  drop_at_ = now + drop_pause_;
 }
 
 void MemoryWatch::TrimIfUnused() {

@@ -27,7 +27,8 @@ int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use,
 // and from nine tenths on it logs a warning: once, and every ten minutes while that lasts. Shows
 // limit and use as the gauges `karmada_memory_limit_bytes` and `karmada_memory_working_set_bytes`.
 // Without a limit it gives memory back only: in any case when the allocator keeps more than 64 MiB
-// that nobody uses, because a burst of requests would hold it for ever.
+// that nobody uses, because a burst of requests would hold it for ever; and the pages of code and
+// constants that were used by the start alone.
 class MemoryWatch : public Runnable {
  public:
   using Reader = std::function<std::optional<base::MemoryUse>()>;
@@ -47,6 +48,8 @@ class MemoryWatch : public Runnable {
   void Look(const base::MemoryUse& use);
   void Show(const base::MemoryUse& use);
 
+  // Drops pages of the program's files when it is time for that.
+  void DropUnusedPages();
   // Gives memory back if there is much of it.
   void TrimIfUnused();
 
@@ -56,6 +59,8 @@ class MemoryWatch : public Runnable {
   base::SteadyTime looked_at_ = base::SteadyTime::InfinitePast();  // For unused memory.
   base::SteadyTime forgot_at_ = base::SteadyTime::InfinitePast();  // What nobody uses.
   size_t unused_before_ = 0;  // What the allocator kept after the last time, in bytes.
+  base::SteadyTime drop_at_ = base::SteadyTime::InfinitePast();  // Of the program's files.
+  absl::Duration drop_pause_ = absl::Seconds(30);
   base::SteadyTime trimmed_at_ = base::SteadyTime::InfinitePast();
   base::SteadyTime warned_at_ = base::SteadyTime::InfinitePast();
 };

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/json.h"
@@ -63,6 +64,30 @@ TEST_CASE("what is in use is shared also after the unused has been freed") {
   ForgetUnused();
   const Value other = *Parse(R"({"spec":{"a":{"b":[1,2,3]}}})");
   CHECK(one["spec"].SharesWith(other["spec"]));
+}
+
+// Returns how many of the values share what they hold with an equal one that is read now.
+int SharedOf(const std::vector<Value>& held) {
+  int shared = 0;
+  for (const Value& value : held) shared += (*Parse(Write(value)))["a"].SharesWith(value["a"]);
+  return shared;
+}
+
+std::vector<Value> Different(int count) {
+  std::vector<Value> values;
+  for (int i = 0; i < count; ++i)
+    values.push_back(*Parse(absl::StrCat("{\"a\":{\"number\":", i, "}}")));
+  return values;
+}
+
+TEST_CASE("nearly all that is in use is shared, however much that is") {
+  for (const int count : {1'000, 200'000, 2'000}) {
+    const std::vector<Value> held = Different(count);
+    ForgetUnused();
+    // What another one took the place of while the table was too small is put into it again.
+    const std::vector<Value> again = Different(count);
+    CHECK(SharedOf(again) > count / 100 * 95);
+  }
 }
 
 }  // namespace
