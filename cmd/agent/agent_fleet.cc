@@ -219,7 +219,6 @@ absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(const std::string& addre
 
 absl::Status RunAgentFleet(const config::AgentOptions& options, const base::StopToken& stop) {
   const std::string& directory = options.agent.clusters_from;
-  RETURN_IF_ERROR(ReadClusterPairs(directory).status());
   AgentFleet fleet(options);
   std::unique_ptr<base::HttpServer> health, metrics;
   if (const std::string& address = options.loops.health_probe_bind_address; !IsOff(address)) {

@@ -14,9 +14,9 @@
 
 namespace cmd {
 
-// Blocks. OK after a stop; otherwise the directory could not be read at the start, or an address
-// cannot be listened on. `options` are those of each agent but for the name and the kubeconfigs;
-// the addresses are those of the process.
+// Blocks. OK after a stop; otherwise an address cannot be listened on. While the directory cannot
+// be read, the agents that run go on. `options` are those of each agent but for the name and the
+// kubeconfigs; the addresses are those of the process.
 absl::Status RunAgentFleet(const config::AgentOptions& options, const base::StopToken& stop);
 
 }  // namespace cmd

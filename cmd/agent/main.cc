@@ -17,6 +17,7 @@
 #include "base/tls.h"
 #include "cmd/agent/agent.h"
 #include "cmd/agent/agent_fleet.h"
+#include "cmd/agent/cluster_pairs.h"
 #include "cmd/agent/connections.h"
 #include "cmd/agent/permissions.h"
 #include "config/agent_options.h"
@@ -65,6 +66,10 @@ int RunOne(char** argv, const config::AgentOptions& options, const base::StopTok
 
 int Run(char** argv, const config::AgentOptions& options, const base::StopToken& stop) {
   if (options.agent.clusters_from.empty()) return RunOne(argv, options, stop);
+  if (const auto pairs = cmd::ReadClusterPairs(options.agent.clusters_from); !pairs.ok()) {
+    base::LogError("the clusters cannot be read", {{"error", pairs.status()}});
+    return config::kUsageExitCode;
+  }
   const absl::Status result = cmd::RunAgentFleet(options, stop);
   if (result.ok()) return 0;
   base::LogError("karmada-agent ends", {{"error", result}});

@@ -380,7 +380,7 @@ TEST_CASE_METHOD(MirrorSetFixture, "Without its Secret a mirror waits, and follo
     return base::HttpResponse{.code = 401};
   });
   set_->Synced(pods1_, cache1_);
-  // The mirror of the fixture may have sent some.
+  set_->SetTargets({});  // Ends the mirror of the fixture, which may have sent some.
   const int before = server_.Requests("");
   set_->SetTargets({{At({server_.url()}, "os"), {pods1_}}});
   CHECK(Eventually([&] {
