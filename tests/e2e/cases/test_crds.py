@@ -74,6 +74,9 @@ class CrdsTest(PlaneCase):
         policy = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
                   "metadata": {"name": "x", "namespace": "default"},
                   "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap"}]}}
+        self.wait("the kind served", lambda: any(
+            served["kind"] == policy["kind"]
+            for served in (self.empty.find("/apis/policy.karmada.io/v1alpha1") or {}).get("resources", ())))
         for field, value in [("preemption", "Sometimes"), ("priority", "high"), ("resourceSelectors", None)]:
             with self.subTest(field):
                 bad = {**policy, "spec": {**policy["spec"], field: value}}
