@@ -166,7 +166,7 @@ void DetachedThreads::AwaitEnd() {
 
 bool DetachedThreads::AwaitEndFor(absl::Duration patience) {
   std::unique_lock<std::mutex> lock(mu_);
-  // The clock cannot tell a time that is further away.
+  // A longer time would overflow the clock of the wait.
   const absl::Duration at_most = std::min(patience, absl::Hours(24 * 365));
   return ended_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
                          [this] { return running_ == 0; });

@@ -14,7 +14,8 @@ namespace cmd {
 
 // In what an agent runs.
 struct AgentPlace {
-  // Of a process that shows the metrics of several agents; nullptr: the agent serves its own.
+  // Given by a process that shows the metrics of several agents. With nullptr the agent serves its
+  // own.
   std::shared_ptr<metrics::Registry> registry;
   // The process ends with the agent.
   bool ends_process = true;

@@ -137,6 +137,7 @@ class AgentFleet {
       // A folder that is being written keeps its agent.
       return found == pairs.end() || (found->second.usable.ok() && !agent.IsOf(found->second));
     }));
+    std::erase_if(reported_, [&pairs](const auto& one) { return !pairs.contains(one.first); });
     for (const auto& [cluster, pair] : pairs) {
       if (!pair.usable.ok()) {
         Report(cluster, pair.usable);

@@ -23,14 +23,13 @@ absl::StatusOr<std::string> Usable(const std::string& name, const ClusterPair& p
 absl::StatusOr<std::map<std::string, ClusterPair>> ReadClusterPairs(const std::string& directory) {
   std::map<std::string, ClusterPair> pairs;
   std::error_code error;
-  const std::filesystem::directory_iterator entries(directory, error);
-  if (error) {
-    return absl::UnavailableError(
-        absl::StrCat("--clusters-from: ", directory, ": ", error.message()));
-  }
-  for (const std::filesystem::directory_entry& entry : entries) {
+  // A loop over the range would throw where the directory cannot be read on.
+  std::filesystem::directory_iterator entry_at(directory, error);
+  for (; !error && entry_at != std::filesystem::directory_iterator(); entry_at.increment(error)) {
+    const std::filesystem::directory_entry& entry = *entry_at;
     const std::string name = entry.path().filename().string();
-    if (name.empty() || name[0] == '.' || !entry.is_directory(error)) continue;
+    std::error_code unknown;  // An entry that has just been removed is not a cluster.
+    if (name.empty() || name[0] == '.' || !entry.is_directory(unknown)) continue;
     ClusterPair pair;
     pair.karmada_kubeconfig = (entry.path() / "karmada-kubeconfig").string();
     pair.kubeconfig = (entry.path() / "kubeconfig").string();
@@ -38,6 +37,11 @@ absl::StatusOr<std::map<std::string, ClusterPair>> ReadClusterPairs(const std::s
     pair.usable = content.status();
     if (content.ok()) pair.content = *std::move(content);
     pairs[name] = std::move(pair);
+  }
+  // A part of the directory must not end the agents of the rest.
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat("--clusters-from: ", directory, ": ", error.message()));
   }
   return pairs;
 }

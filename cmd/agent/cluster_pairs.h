@@ -17,8 +17,8 @@ namespace cmd {
 
 struct ClusterPair {
   std::string karmada_kubeconfig, kubeconfig;  // Paths.
-  std::string content;                         // Of the second: another one is another connection.
-  absl::Status usable;                         // Why the folder is not a pair, if it is not.
+  std::string content;  // The text of `kubeconfig`; when it changes, the agent begins again.
+  absl::Status usable;  // Why the folder is not a pair, if it is not.
 };
 
 // Returns the folders by their names. kNotFound or kUnavailable when the directory itself cannot be

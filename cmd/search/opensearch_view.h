@@ -33,7 +33,7 @@ class OpenSearchView {
     // The columns of custom kinds. Optional.
     const search::CustomKinds* kinds = nullptr;
     metrics::Registry* registry = nullptr;  // Counts what is refused. Optional.
-    // Of what is read and found by all searches, and what is being sent of it; each user has a
+    // Bounds what all searches have read and found and what is being sent of it; each user has a
     // share (base::FairShare).
     int64_t max_bytes = 256 << 20;
   };

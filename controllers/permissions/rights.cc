@@ -195,7 +195,7 @@ std::string List(const std::vector<std::string>& texts) {
 // Returns the names as a comment of as many lines as they need.
 std::string Comment(const std::set<std::string>& loops) {
   std::string out("#");
-  size_t begin = 0;  // Of the last line.
+  size_t begin = 0;  // Where the last line begins.
   for (const std::string& loop : loops) {
     const std::string word = absl::StrCat(" ", loop, loop == *loops.rbegin() ? "" : ",");
     if (out.size() - begin + word.size() > kColumns) {

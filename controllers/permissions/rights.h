@@ -33,7 +33,7 @@ struct Grant {
 // What one loop does at one kind of server.
 struct Need {
   Server server;
-  std::string loop;  // As in the table of controllers, or something that always runs.
+  std::string loop;  // A name of the table of controllers, or of what always runs.
   std::vector<Grant> grants;
   std::string why = "";  // A sentence for the page, where the rights need a reason.
   std::optional<config::Gate> gate = std::nullopt;  // Without it this is not needed.
@@ -44,7 +44,7 @@ struct Need {
 // Selects needs and says what templates are.
 struct PermissionScope {
   Server server = Server::kControlPlane;
-  std::vector<std::string> template_kinds;  // As in --template-kinds; empty: every kind.
+  std::vector<std::string> template_kinds;  // Those of --template-kinds; every kind when empty.
 };
 
 // A rule of a ClusterRole, and the loops because of which it is there.
@@ -61,7 +61,7 @@ std::vector<PermissionRule> MergedRules(const std::vector<Need>& needs,
 // Says for whom a role is.
 struct Role {
   Server server = Server::kControlPlane;
-  std::string name;     // Of the ClusterRole and its binding.
+  std::string name;     // The name of the ClusterRole and of its binding.
   std::string comment;  // What stands above the rules: lines that begin with "# ".
   // A user of the control plane, or "namespace/name" of a service account in a member.
   std::string subject;
