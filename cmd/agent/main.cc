@@ -23,10 +23,10 @@
 #include "config/agent_options.h"
 #include "config/command_line.h"
 #include "config/permission_flags.h"
+#include "config/served/release_watch.h"
 #include "config/support.h"
 #include "config/version.h"
 #include "controllers/process/loop_parts.h"
-#include "controllers/process/release_watch.h"
 #include "kube/http/http_transport.h"
 
 namespace {
@@ -53,10 +53,10 @@ int RunOne(char** argv, const config::AgentOptions& options, const base::StopTok
   const absl::Status result = cmd::RunAgent(options, *connections, {}, stop);
   // A stop during the start is not a failure either.
   if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
-  if (controllers::IsOtherRelease(result)) {
+  if (config::IsOtherRelease(result)) {
     // A stop meanwhile is for the process, whatever it behaves as.
     if (stop.stop_requested()) return 0;
-    controllers::BeginAgain(argv, result);
+    config::BeginAgain(argv, result);
   }
   base::LogError("karmada-agent ends", {{"error", result}});
   // Threads that outlived the graceful period must not delay the end of the process.

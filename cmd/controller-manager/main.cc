@@ -24,11 +24,11 @@
 #include "config/command_line.h"
 #include "config/options.h"
 #include "config/permission_flags.h"
+#include "config/served/release_watch.h"
 #include "config/shadow_flags.h"
 #include "config/support.h"
 #include "config/version.h"
 #include "controllers/process/loop_parts.h"
-#include "controllers/process/release_watch.h"
 #include "kube/http/http_transport.h"
 
 namespace {
@@ -93,10 +93,10 @@ int Run(char** argv, const config::Options& options, const config::AdmissionFlag
     }
     return code;
   }
-  if (controllers::IsOtherRelease(result)) {
+  if (config::IsOtherRelease(result)) {
     // A stop meanwhile is for the process, whatever it behaves as.
     if (stop.stop_requested()) return 0;
-    controllers::BeginAgain(argv, result);
+    config::BeginAgain(argv, result);
   }
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   const std::string rights = cmd::CommandForRights(result.message(), options.shadow);

@@ -18,17 +18,13 @@
 #include "cmd/search/options.h"
 #include "cmd/search/server.h"
 #include "config/command_line.h"
+#include "config/served/release_watch.h"
 #include "config/version.h"
 #include "kube/http/http_transport.h"
 
 namespace {
 
 constexpr int kFailed = 1;
-
-// How long a stop may take: the delay, the requests that have begun, and what is behind them.
-absl::Duration StopLimit(const cmd::ServingOptions& serving) {
-  return serving.shutdown_delay + serving.request_timeout + absl::Seconds(30);
-}
 
 void LogStart(const cmd::SearchOptions& options) {
   const config::BuildInfo build = config::Build();
@@ -38,8 +34,8 @@ void LogStart(const cmd::SearchOptions& options) {
   for (const std::string& warning : options.warnings) base::LogWarning(warning);
 }
 
-// Runs until it is stopped; returns the exit code.
-int Run(const cmd::SearchOptions& options, const base::StopToken& stop) {
+// Runs until it is stopped; returns the exit code. `argv` is that of the process.
+int Run(char** argv, const cmd::SearchOptions& options, const base::StopToken& stop) {
   const absl::StatusOr<cmd::Connections> connections = cmd::Connect(options);
   if (!connections.ok()) {
     base::LogError("the kubeconfig of the Karmada control plane cannot be used",
@@ -48,8 +44,12 @@ int Run(const cmd::SearchOptions& options, const base::StopToken& stop) {
   }
   auto server = cmd::SearchServer::Start(options, *connections, stop);
   if (server.ok()) {
-    (*server)->Run(stop);
-    return 0;
+    const absl::Status ended = (*server)->Run(stop);
+    // A stop meanwhile is for the process, whatever it behaves as.
+    if (!config::IsOtherRelease(ended) || stop.stop_requested()) return 0;
+    server->reset();
+    config::BeginAgain(argv, ended);
+    return kFailed;
   }
   // A stop during the start is not a failure either.
   if (stop.stop_requested() && absl::IsCancelled(server.status())) return 0;
@@ -84,12 +84,12 @@ int main(int argc, char** argv) {
   LogStart(parsed.options);
   base::StopSource source;
   signals.Watch(
-      [source, limit = StopLimit(parsed.options.serving)](int signal) mutable {
+      [source, limit = cmd::StopLimit(parsed.options.serving)](int signal) mutable {
         base::LogInfo("stopping", {{"signal", signal}});
         base::EndProcessAfter(limit, kFailed);
         source.request_stop();
       },
       kFailed);
-  const int code = Run(parsed.options, source.get_token());
+  const int code = Run(argv, parsed.options, source.get_token());
   return kube::FinishHttp(code);
 }

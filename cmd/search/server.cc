@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/status.h"
+#include "base/stop_limit.h"
 #include "base/threads.h"
 #include "cmd/search/api_router.h"
 #include "cmd/search/cache_metrics.h"
@@ -35,6 +36,7 @@
 #include "cmd/search/request_subject.h"
 #include "cmd/search/status_leader.h"
 #include "config/release.h"
+#include "config/served/release_watch.h"
 #include "config/served/served_release.h"
 #include "config/version.h"
 #include "kube/aggregation/audit_log.h"
@@ -56,6 +58,8 @@ namespace {
 
 using kube::aggregation::HandlerChain;
 using kube::aggregation::HealthEndpoints;
+
+constexpr int kLate = 1;  // The exit code of a process whose end takes too long.
 
 json::Value VersionDocument(config::Release release) {
   const config::BuildInfo build = config::Build();
@@ -120,7 +124,7 @@ class Server : public SearchServer {
 
   absl::Status Listen();
   int port() const override { return http_->port(); }
-  bool Run(const base::StopToken& stop) override;
+  absl::Status Run(const base::StopToken& stop) override;
 
  private:
   using Loop = std::function<void(const base::StopToken& stop)>;
@@ -132,6 +136,7 @@ class Server : public SearchServer {
   search::ViewHandler::Parts ViewParts();
   void AddChecks();
   void AddStatusz();
+  absl::Status AwaitEnd(const base::StopToken& stop);
   void StartThreads();
   void EndThreads();
 
@@ -321,6 +326,16 @@ void Server::AddChecks() {
   });
 }
 
+// Returns OK after a stop, and the error of config::AwaitOtherRelease.
+absl::Status Server::AwaitEnd(const base::StopToken& stop) {
+  if (!options_.wanted_release.has_value()) {
+    return config::AwaitOtherRelease(options_.release, control_plane_->client, stop);
+  }
+  while (clock_.SleepFor(absl::Hours(1), stop)) {
+  }
+  return absl::OkStatus();
+}
+
 void Server::StartThreads() {
   const std::vector<Loop> loops = {
       [this](const base::StopToken& stop) { registries_->feed.Run(stop); },
@@ -365,10 +380,10 @@ absl::Status Server::Listen() {
   return absl::OkStatus();
 }
 
-bool Server::Run(const base::StopToken& stop) {
-  // The threads do the work; this one only waits for the stop.
-  while (clock_.SleepFor(absl::Hours(1), stop)) {
-  }
+absl::Status Server::Run(const base::StopToken& stop) {
+  // The threads do the work; this one only waits for the end.
+  const absl::Status ended = AwaitEnd(stop);
+  if (!ended.ok()) base::EndProcessAfter(StopLimit(options_.serving), kLate);
   const bool finished =
       kube::aggregation::EndService({.health = health_,
                                      .chain = chain_,
@@ -377,10 +392,15 @@ bool Server::Run(const base::StopToken& stop) {
                                      .patience = options_.serving.request_timeout},
                                     clock_, {});
   EndThreads();
-  return finished;
+  if (!ended.ok() || finished) return ended;
+  return absl::DeadlineExceededError("answers that had begun were cut off");
 }
 
 }  // namespace
+
+absl::Duration StopLimit(const ServingOptions& serving) {
+  return serving.shutdown_delay + serving.request_timeout + absl::Seconds(30);
+}
 
 absl::StatusOr<std::unique_ptr<SearchServer>> SearchServer::Start(const SearchOptions& options,
                                                                   const Connections& connections,

@@ -14,12 +14,12 @@
 #include "base/profiling/profile_server.h"
 #include "base/status.h"
 #include "base/stop_limit.h"
+#include "config/served/release_watch.h"
 #include "config/served/served_release.h"
 #include "config/version.h"
 #include "controllers/context/interpreter_options.h"
 #include "controllers/process/listen_errors.h"
 #include "controllers/process/member_memory.h"
-#include "controllers/process/release_watch.h"
 #include "controllers/process/resync.h"
 #include "kube/runtime/memory_watch.h"
 #include "kube/runtime/startup_health.h"
@@ -28,6 +28,27 @@ namespace controllers {
 namespace {
 
 constexpr int64_t kMemberBytesWithoutLimit = int64_t{1} << 30;
+
+// Ends the manager when the control plane has become one of another release. The lease is given
+// back, since this process leads again as the other release.
+class ReleaseWatch : public kube::Runnable {
+ public:
+  // REQUIRES: `client` and `manager` outlive the runnable.
+  ReleaseWatch(config::Release present, kube::Client& client, kube::Manager& manager)
+      : present_(present), client_(client), manager_(manager) {}
+
+  std::string name() const override { return "release watch"; }
+  absl::Status Run(const base::StopToken& stop) override {
+    absl::Status ended = config::AwaitOtherRelease(present_, client_, stop);
+    if (!ended.ok()) manager_.GiveLeaseBackAtEnd();
+    return ended;
+  }
+
+ private:
+  const config::Release present_;
+  kube::Client& client_;
+  kube::Manager& manager_;
+};
 
 kube::ManagerOptions ManagerOptionsOf(const config::Options& o, const LoopPartsOptions& wanted) {
   kube::ManagerOptions m;
@@ -170,10 +191,9 @@ void LoopParts::AddRunnables() {
                                                    kube::MemoryWatch::Options()),
                kube::Manager::Group::kAlways);
   // Without the flag the process is of the release of the control plane, also after an upgrade of
-  // it. The lease is given back, since this process leads again as the other release.
+  // it.
   if (!options_.wanted_release.has_value()) {
-    manager_.Add(std::make_unique<ReleaseWatch>(options_.release, client_,
-                                                [this] { manager_.GiveLeaseBackAtEnd(); }),
+    manager_.Add(std::make_unique<ReleaseWatch>(options_.release, client_, manager_),
                  kube::Manager::Group::kAlways);
   }
   if (options_.resync_period > absl::ZeroDuration()) {

@@ -2,7 +2,8 @@
 """Records what upstream's controller manager leaves behind in the scenarios of tests/data/scenarios.
 
     record.py [SCENARIO...]     all scenarios, or those named; writes their .upstream.json
-    --release v1.19             for a testbed of that release of Karmada: writes what it leaves behind otherwise than v1.18
+
+On a testbed of Karmada v1.19 (KARMADA_TESTBED, README.md) it writes .v1.19.json: what that release leaves behind otherwise.
 
 Needs Go. Builds the servers and upstream's controller manager (testbed/), brings a plane with two members up and runs the
 scenarios on it, those that change clusters one after the other.
@@ -47,7 +48,6 @@ def record(plane, scenarios, release):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenario", nargs="*")
-    parser.add_argument("--release", default=scenario.RECORDED_RELEASE, choices=scenario.RELEASES)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     scenarios = scenario.load(paths.SCENARIOS, options.scenario)
@@ -56,12 +56,13 @@ def main():
     batches = ([together] if together else []) + [[one] for one in scenarios if one.alone]
     refused = []
     with Plane(paths.BUILD / "record", testbed) as plane:
+        release = scenario.release_of(plane.versions()["karmada"])
         for flags, of_these in scenario.by_flags(batches):
             with Daemon(plane, testbed.exe("upstream-controller-manager"), flags=flags + scenario.UPSTREAM_FLAGS):
                 plane.wait_members_ready()
                 for batch in of_these:
                     say(f"recording {', '.join(one.name for one in batch)}")
-                    refused += record(plane, batch, options.release)
+                    refused += record(plane, batch, release)
     if refused:
         sys.exit("record: not stored:\n" + "\n".join(refused))
 

@@ -83,7 +83,7 @@ void SearchPlane::StartServer(const std::vector<std::string>& more_flags) {
   REQUIRE_FALSE(parsed.exit_code.has_value());
   parsed.options.status_period = absl::Milliseconds(100);
   server_ = Got(cmd::SearchServer::Start(parsed.options, Got(cmd::Connect(parsed.options)), {}));
-  thread_ = std::thread([this] { finished_ = server_->Run(stop_.get_token()); });
+  thread_ = std::thread([this] { finished_ = server_->Run(stop_.get_token()).ok(); });
   kube::ConnectionConfig config;
   config.server = absl::StrCat("https://127.0.0.1:", server_->port());
   config.insecure_skip_tls_verify = true;

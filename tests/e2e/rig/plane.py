@@ -271,7 +271,7 @@ class Plane:
             "--requestheader-allowed-names=front-proxy-client",
             "--requestheader-extra-headers-prefix=X-Remote-Extra-",
             "--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
-            *(["--requestheader-uid-headers=X-Remote-Uid"] if testbed.kubernetes_minor() >= 32 else []),
+            *(["--requestheader-uid-headers=X-Remote-Uid"] if testbed.kubernetes_minor() >= 33 else []),
             "--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000"]
         policy = self.folder / "audit-policy.yaml"
         policy.write_text(manifests.AUDIT_POLICY.format(

@@ -42,13 +42,14 @@ class ReplayCase(PlaneCase):
         self.assertEqual(sorted(left), [], "left behind after everything was deleted")
 
 
-def check_recording(case, one, outcome, titles, release=scenario.RECORDED_RELEASE):
+def check_recording(case, one, outcome, titles):
     """Fails the test if the scenario has not settled, or if its states after the steps of these titles are not as
-    recorded of that release, deliberate differences apart."""
+    recorded of the release of Karmada that the plane is of, deliberate differences apart."""
     (case.plane.folder / f"{one.name}.got.json").write_text(json.dumps(outcome.states, indent=1, sort_keys=True))
     outcome.check_settled()
-    minors = {kubernetes_changes.minor_of(version) for name, version in case.plane.versions().items() if name != "karmada"}
-    found = compare(one, outcome.states, titles, release, minors)
+    versions = case.plane.versions()
+    release = scenario.release_of(versions.pop("karmada"))
+    found = compare(one, outcome.states, titles, release, set(map(kubernetes_changes.minor_of, versions.values())))
     if found:
         case.fail(f"{len(found)} differences from upstream:\n" + "\n".join(map(str, found[:40])))
 

@@ -140,6 +140,12 @@ class Scenario:
         return any(name == own or name.startswith(own + "-") for own in self.names)
 
 
+def release_of(version):
+    """The release "v1.19" of Karmada's version "v1.19.0-rc.0"; the one that is recorded in whole where there is no recording."""
+    release = ".".join(version.split(".")[:2])
+    return release if release in RELEASES else RECORDED_RELEASE
+
+
 def load(folder, names=()):
     """The scenarios of a folder, all or those named, in the order of their names."""
     files = [file for file in sorted(folder.glob("*.yaml")) if not file.stem.endswith("differences")]

@@ -1,6 +1,6 @@
 // A control plane is upgraded below a running process. (That the process begins again is shown by
 // tests/e2e/cases/test_release.py.)
-#include "controllers/process/release_watch.h"
+#include "config/served/release_watch.h"
 
 #include <catch2/catch.hpp>
 #include <memory>
@@ -12,7 +12,7 @@
 #include "kube/http/transport.h"
 #include "tests/support/fake_clock.h"
 
-namespace controllers {
+namespace config {
 namespace {
 
 class Server : public kube::Transport {
@@ -54,10 +54,9 @@ TEST_CASE("a process ends when its control plane has become one of another relea
   const auto server = std::make_shared<Server>();
   kube::Client client(server, {.name = "control plane", .host = "host:443"}, clock, nullptr);
   server->Serve(200, kOld);
-  bool changed = false;
-  ReleaseWatch watch(config::Release::kV1_18, client, [&] { changed = true; });
   absl::Status ended;
-  std::thread running([&] { ended = watch.Run(base::StopToken()); });
+  std::thread running(
+      [&] { ended = AwaitOtherRelease(Release::kV1_18, client, base::StopToken()); });
   const auto ask = [&](int times) {
     while (server->asked() < times) {
       if (clock.waiters() > 0) clock.AdvanceAndAwait(absl::Seconds(10));
@@ -69,7 +68,6 @@ TEST_CASE("a process ends when its control plane has become one of another relea
   server->Serve(200, kNew);
   ask(server->asked() + 1);
   running.join();
-  CHECK(changed);
   CHECK(IsOtherRelease(base::Annotate(ended, "release watch")));
   CHECK(std::string(ended.message()) ==
         "the control plane serves the definitions of Karmada v1.19, and this process behaves as "
@@ -82,9 +80,9 @@ TEST_CASE("a control plane that shows no definitions while it starts is still of
   const auto server = std::make_shared<Server>();
   kube::Client client(server, {.name = "control plane", .host = "host:443"}, clock, nullptr);
   base::StopSource stop;
-  ReleaseWatch watch(config::Release::kV1_19, client, [] {});
   absl::Status ended;
-  std::thread running([&] { ended = watch.Run(stop.get_token()); });
+  std::thread running(
+      [&] { ended = AwaitOtherRelease(Release::kV1_19, client, stop.get_token()); });
   const auto ask = [&](int times) {
     while (server->asked() < times) {
       if (clock.waiters() > 0) clock.AdvanceAndAwait(absl::Seconds(10));
@@ -107,8 +105,7 @@ TEST_CASE("a stop ends the watch without an error") {
   kube::Client client(server, {.name = "control plane", .host = "host:443"}, clock, nullptr);
   base::StopSource stop;
   stop.request_stop();
-  ReleaseWatch watch(config::Release::kV1_18, client, [] {});
-  CHECK(watch.Run(stop.get_token()).ok());
+  CHECK(AwaitOtherRelease(Release::kV1_18, client, stop.get_token()).ok());
 }
 
-}  // namespace controllers
+}  // namespace config
