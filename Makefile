@@ -96,7 +96,7 @@ compat: build ## Replay what upstream did where clusters change, take its place 
 	@$(if $(BEFORE),BEFORE=$(abspath $(BEFORE))) $(PYTHON) -u tests/e2e/run.py --compat
 
 .PHONY: record
-record: setup ## Record anew what upstream does in tests/data/scenarios (needs Go; some: make record SCENARIOS="a b")
+record: setup ## Record again what upstream does in tests/data/scenarios (needs Go; some: make record SCENARIOS="a b")
 	@scripts/setup.sh e2e
 	@echo "== record"
 	@$(PYTHON) -u tests/e2e/record.py $(SCENARIOS)

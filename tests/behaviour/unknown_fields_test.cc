@@ -105,6 +105,22 @@ spec:
   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
   rules: [{name: far, schedule: "0 0 29 feb *", targetReplicas: 2}]
 ---
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: FederatedHPA
+metadata: {name: bounded, namespace: $NS}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: absent}
+  minReplicas: 1
+  maxReplicas: 4
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
+---
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: CronFederatedHPA
+metadata: {name: bounds, namespace: $NS}
+spec:
+  scaleTargetRef: {apiVersion: autoscaling.karmada.io/v1alpha1, kind: FederatedHPA, name: bounded}
+  rules: [{name: far, schedule: "0 0 29 feb *", targetMaxReplicas: 9}]
+---
 apiVersion: apps.karmada.io/v1alpha1
 kind: WorkloadRebalancer
 metadata: {name: $NS}
@@ -132,16 +148,16 @@ spec: {type: ClusterSetIP, ports: [{port: 80, protocol: TCP}]}
 )";
 
 constexpr char kPod[] =
-    R"({containers: [{name: main, image: "nginx:$0", resources: {requests: {cpu: 100m}}}],
+    R"({containers: [{name: main, image: "nginx:$0", resources: {requests: {cpu: $1}}}],
         volumes: [{name: v, configMap: {name: cm}}]})";
 
-std::string Web(const std::string& name, const std::string& version) {
-  return Deployment(name, 2, absl::Substitute(kPod, version));
+std::string Web(const std::string& name, const std::string& version, const std::string& cpu) {
+  return Deployment(name, 2, absl::Substitute(kPod, version, cpu));
 }
 
 std::vector<std::string> Flags() {
-  return {"--feature-gates=MultiClusterService=true,Failover=true",
-          "--horizontal-pod-autoscaler-sync-period=1s",
+  return {"--feature-gates=MultiClusterService=true,Failover=true,FederatedQuotaEnforcement=true",
+          "--enable-no-execute-taint-eviction=true", "--horizontal-pod-autoscaler-sync-period=1s",
           "--horizontal-pod-autoscaler-cpu-initialization-period=0s",
           "--horizontal-pod-autoscaler-initial-readiness-delay=0s"};
 }
@@ -150,15 +166,17 @@ class LaterRelease {
  public:
   LaterRelease() {
     plane.Apply("host", In(ns, kNamespaceYaml));
-    plane.Apply("host", In(ns, Web("web", "1.25")));
-    plane.Apply("host", In(ns, Web("loaded", "1.25")));
+    plane.Apply("host", In(ns, Web("web", "1.25", "100m")));
+    plane.Apply("host", In(ns, Web("loaded", "1.25", "100m")));
     plane.Apply("host", absl::StrReplaceAll(In(ns, kObjects), {{"$GRACEFULLY", gracefully}}));
     REQUIRE(plane.Eventually([&] {
       Use(100);
       Report("500m");
       return Replicas("web") == 4 && Replicas("loaded") == 4 && !Metric().is_null() &&
              Status(kFederatedQuota, "team")["aggregatedStatus"].size() == 2 &&
+             Status(kFederatedQuota, "team")["overallUsed"]["cpu"] == "800m" &&
              !Status(kCron, "night")["executionHistories"].empty() &&
+             !Status(kCron, "bounds")["executionHistories"].empty() &&
              !Get(kRebalancer, {"", ns}).status()["finishTime"].is_null() &&
              !Binding("cm-configmap").spec()["requiredBy"].empty() &&
              !Binding("web-service").spec()["placement"].is_null() &&
@@ -241,7 +259,7 @@ class LaterRelease {
     const auto edit = [&](const kube::Gvk& gvk, const std::string& name, const char* patch) {
       plane.Patch("host", gvk, {ns, name}, In(ns, patch));
     };
-    plane.Apply("host", In(ns, Web("web", "1.26")));
+    plane.Apply("host", In(ns, Web("web", "1.26", "150m")));
     edit(kPolicy, "apps", R"({"spec":{"preserveResourcesOnDeletion":true}})");
     plane.Patch("host", kClusterPolicy, {"", ns},
                 R"({"spec":{"preserveResourcesOnDeletion":true}})");
@@ -258,6 +276,10 @@ class LaterRelease {
     json::Value lost = workloads.At(0);
     lost.Set("name", "lost");
     workloads.Append(std::move(lost));
+    // The sandbox permits intervals, which karmada-webhook does not.
+    json::Value bounds = Get(kCron, {ns, "bounds"}).spec()["rules"];
+    bounds.MutableAt(0).Set("schedule", "@every 2s");
+    edit(kCron, "bounds", absl::StrCat(R"({"spec":{"rules":)", json::Write(bounds), "}}").c_str());
     edit(kCron, "night", absl::StrCat(R"({"spec":{"rules":)", json::Write(rules), "}}").c_str());
     plane.Patch("host", kRebalancer, {"", ns},
                 absl::StrCat(R"({"spec":{"workloads":)", json::Write(workloads), "}}"));
@@ -276,6 +298,26 @@ class LaterRelease {
     plane.fleet()->member("member1")->faults().SetPartitioned(false);
     REQUIRE(plane.Eventually([&] {
       return Get(kCluster, {"", "member1"}).spec()["taints"].size() == 1;
+    }));
+  }
+
+  // Has rules be executed no more.
+  void EndIntervals() {
+    json::Value bounds = Get(kCron, {ns, "bounds"}).spec()["rules"];
+    bounds.MutableAt(0).Set("suspend", true);
+    plane.Patch("host", kCron, {ns, "bounds"},
+                absl::StrCat(R"({"spec":{"rules":)", json::Write(bounds), "}}"));
+  }
+  // Evicts everything from a member for ever. The binding of `web` has a task already.
+  void Evict() {
+    json::Value taints = Get(kCluster, {"", "member2"}).spec()["taints"];
+    if (!taints.is_array()) taints = json::Value::Array();
+    taints.Append(json::Value::Object({{"key", "evict"}, {"effect", "NoExecute"}}));
+    plane.Patch("host", kCluster, {"", "member2"},
+                absl::StrCat(R"({"spec":{"taints":)", json::Write(taints), "}}"));
+    REQUIRE(plane.Eventually([&] {
+      const json::Value spec = Binding("web-deployment").spec();
+      return spec["clusters"].size() == 1 && spec["gracefulEvictionTasks"].size() == 1;
     }));
   }
 
@@ -310,8 +352,11 @@ class LaterRelease {
     check("the consumers", Binding("web-service")
                                    .Get({"spec", "placement", "clusterAffinity", "clusterNames"})
                                    .size() == 2);
-    check("the quota", Status(kFederatedQuota, "team")["overall"]["cpu"] == "11" &&
-                           Status(kFederatedQuota, "team")["overallUsed"]["cpu"] == "1400m");
+    const json::Value quota = Status(kFederatedQuota, "team");
+    check("the quota", quota["overall"]["cpu"] == "11" && quota["overallUsed"]["cpu"] == "1");
+    check("the quotas of members",
+          absl::StrContains(json::Write(quota["aggregatedStatus"]), R"("used":{"cpu":"700m"})"));
+    check("the bounds", Get(kFederatedHpa, {ns, "bounded"}).Get({"spec", "maxReplicas"}) == 9);
     check("the metric", Metric() == "60m");
     check("the time",
           absl::EndsWith(
@@ -325,7 +370,8 @@ class LaterRelease {
     return awaited;
   }
 
-  ControlPlane plane{{.daemon_flags = Flags(), .daemon_environment = {"TZ=UTC"}}};
+  ControlPlane plane{
+      {.daemon_flags = Flags(), .daemon_environment = {"TZ=UTC"}, .enforce_quotas = true}};
   MetricsServer metrics{plane};
   std::string ns = plane.UniqueNamespace("later");
   // Servers of v1.19 refuse the older name.
@@ -350,6 +396,7 @@ TEST_CASE("Fields that a later release adds at any level survive whatever loops 
   plane.StartDaemon();
   later.ChangeEverything();
   later.Await();
+  later.EndIntervals();
   later.CutMemberOff();
   later.Await();
   // A field that a loop loses is lost within one of its passes.
@@ -367,6 +414,15 @@ TEST_CASE("Fields that a later release adds at any level survive whatever loops 
     CHECK(asked.size() >= 3);
     CHECK(fields.Below(kBinding, web, part) == asked);
   }
+
+  // An eviction takes items out of lists, and adds a task beside the one that was there.
+  later.Evict();
+  REQUIRE(plane.Settles([&] { return fields.Versions(); }, absl::Seconds(3)));
+  CHECK(fields.Missing([&](const std::string& field) {
+    return absl::StrContains(field, ": spec.clusters[]") ||
+           absl::StrContains(field, ": status.aggregatedStatus[]") ||
+           absl::StrContains(field, " karmada-es-member2/");
+  }) == "");
 
   // A controller manager that takes the plane over finds nothing to write.
   const std::string versions = fields.Versions();

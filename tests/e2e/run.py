@@ -10,6 +10,7 @@ meanwhile, in a process of their own, whose lines follow in the end.
 """
 
 import contextlib
+import fcntl
 import pathlib
 import signal
 import subprocess
@@ -154,6 +155,17 @@ class Apart:
         return counts[0], counts[2], self.FAILED.read_text().split()
 
 
+def hold_folder():
+    """Makes the folder of planes and logs this process's own until it ends, since two runs would destroy each other's."""
+    (paths.BUILD / "e2e").mkdir(parents=True, exist_ok=True)
+    lock = (paths.BUILD / "e2e.lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"e2e: another run has {paths.BUILD / 'e2e'}: wait until it has ended")
+    return lock
+
+
 def interrupt(number, _):
     """unittest takes whatever else is raised in a test for a failure, and goes on."""
     raise KeyboardInterrupt(number)
@@ -173,7 +185,8 @@ def main():
         sys.exit("e2e: no test of that name")
     (paths.BUILD / "e2e" / "logs").mkdir(parents=True, exist_ok=True)
     passed, skipped, failed = 0, 0, []
-    with plane_for(tests) as plane, contextlib.ExitStack() as beside:
+    hold = contextlib.nullcontext() if is_apart else hold_folder()  # Whoever started this holds it.
+    with hold, plane_for(tests) as plane, contextlib.ExitStack() as beside:
         others = beside.enter_context(Apart(arguments)) if splits else None
         result = Progress(plane)
         unittest.TestSuite(tests).run(result)

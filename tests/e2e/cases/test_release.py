@@ -7,7 +7,7 @@ import json
 import threading
 import time
 
-from rig import rights
+from rig import release, rights
 from rig.audit import Audit
 from rig.daemon import USER, Daemon
 from rig.plane import HOST
@@ -16,13 +16,6 @@ from rig.suite import (BINDINGS, DEPLOYMENTS, PlaneCase, deployment, divided_pol
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases"
 LEASE = "karmada-controller-manager"
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-CHANGED = ("resourcebindings.work.karmada.io", "clusterresourcebindings.work.karmada.io")
-# By this field of bindings Karmada v1.19 is told from v1.18.
-COMPONENTS = {"type": "array", "items": {
-    "type": "object", "required": ["name", "replicas"],
-    "properties": {"name": {"type": "string"}, "replicas": {"type": "integer", "format": "int32"}}}}
-SECONDS = 120  # The daemon looks once in a minute, and begins again.
 CLASS = "e2e-release"
 APPS, PRIORITY = 5, "prioritised"
 
@@ -45,22 +38,8 @@ class LeaseHolders:
 
 class ReleaseTest(PlaneCase):
     def setUp(self):
-        self.definitions = {name: self.host.get(f"{DEFINITIONS}/{name}") for name in CHANGED}
         self.host.delete(f"{LEASES}/{LEASE}")
-        self.addCleanup(self.serve, has_components=False)
-
-    def serve(self, has_components):
-        """Has the control plane serve the definitions of bindings with or without what v1.19 has added to them."""
-        for name, definition in self.definitions.items():
-            version = next(i for i, v in enumerate(definition["spec"]["versions"]) if v["name"] == "v1alpha2")
-            spec = f"/spec/versions/{version}/schema/openAPIV3Schema/properties/spec/properties"
-            path = f"{DEFINITIONS}/{name}"
-            served = self.host.get(path)["spec"]["versions"][version]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-            if ("components" in served["properties"]["clusters"]["items"]["properties"]) != has_components:
-                self.host.request("PATCH", path, [
-                    {"op": "add" if has_components else "remove", "value": COMPONENTS,
-                     "path": f"{spec}/{clusters}/items/properties/components"}
-                    for clusters in ("clusters", "requiredBy/items/properties/clusters")], "application/json-patch+json")
+        self.addCleanup(release.serve, self.host, "v1.18")
 
     def settle_apps(self, daemon):
         """Deployments in both members, each with a ConfigMap that follows it, and one whose policy gives it a priority."""
@@ -91,15 +70,13 @@ class ReleaseTest(PlaneCase):
 
     def release_of(self, daemon):
         """The release that the daemon says it is of; its metric and its log have to agree."""
-        release = daemon.settings()["emulatedKarmadaVersion"]
-        have = {labels["release"] for name, labels, value in daemon.samples()
-                if name == "karmada_emulated_release_info" and value == 1}
-        self.assertEqual(have, {release})
+        of = daemon.settings()["emulatedKarmadaVersion"]
+        self.assertEqual(release.said(daemon.samples()), {of})
         said = [line for line in daemon.process.log.read_text().splitlines() if "] release of Karmada " in line]
-        self.assertIn(release, said[-1])
-        return release
+        self.assertIn(of, said[-1])
+        return of
 
-    def become(self, daemon, release):
+    def become(self, daemon, wanted):
         """Has the daemon become one of this release by nothing but the definitions that are served. Returns what it has
         written since, by server; leases and events apart."""
         users = {HOST: USER, **{member: rights.account(member) for member in self.plane.members}}
@@ -110,8 +87,8 @@ class ReleaseTest(PlaneCase):
         holders, pid = LeaseHolders(self.host), daemon.process.pid
         first = self.host.get(f"{LEASES}/{LEASE}")["spec"]
         self.wait("the watch of the lease", lambda: holders.seen)
-        self.serve(has_components=release == "v1.19")
-        self.wait(f"it is of {release}", lambda: self.release_of(daemon) == release, SECONDS)
+        release.serve(self.host, wanted)
+        self.wait(f"it is of {wanted}", lambda: self.release_of(daemon) == wanted, release.SECONDS)
         self.wait("it leads", lambda: daemon.value("leader_election_master_status") == 1, 60)
         self.assertTrue(daemon.process.alive())
         self.assertEqual(daemon.process.pid, pid)
@@ -132,9 +109,9 @@ class ReleaseTest(PlaneCase):
         namespace = self.settle_apps(daemon)
         binding = f"{PRIORITY}-deployment"
         # By default v1.19 gives bindings the priority of their policy, and v1.18 does not.
-        for release, priority in [("v1.19", {"priority": 1000}), ("v1.18", None)]:
-            with self.subTest(release):
-                written = self.become(daemon, release)
+        for wanted, priority in [("v1.19", {"priority": 1000}), ("v1.18", None)]:
+            with self.subTest(wanted):
+                written = self.become(daemon, wanted)
                 self.assertEqual(written, {HOST: {("patch", "resourcebindings", f"{namespace}/{binding}", 200)},
                                            **{member: set() for member in self.plane.members}})
                 spec = self.host.get(f"{BINDINGS.format(namespace)}/{binding}")["spec"]
