@@ -77,7 +77,8 @@ void ShowBuild(config::Release release, metrics::Registry& registry) {
 }
 
 // Returns the release as which the server behaves until it ends. Little depends on it, so a control
-// plane that cannot be asked is taken to be of the oldest one, instead of being waited for.
+// plane that cannot be asked is taken to be of the oldest one, instead of being waited for; once it
+// can be asked, a server of another release begins again.
 config::Release ReleaseFor(const SearchOptions& options, kube::Client& control_plane,
                            const base::StopToken& stop) {
   const absl::StatusOr<config::Release> release = config::AwaitRelease(
@@ -87,7 +88,7 @@ config::Release ReleaseFor(const SearchOptions& options, kube::Client& control_p
     base::LogWarning("release of Karmada",
                      {{"behaves as", config::kReleases.TextOf(config::kOldestRelease)},
                       {"because of", release.status()},
-                      {"until", "the next start"}});
+                      {"until", "the control plane shows its definitions"}});
     return config::kOldestRelease;
   }
   config::LogRelease(*release, options.wanted_release.has_value());
