@@ -18,3 +18,14 @@ class WholeTakeOverTest(TakeOverCase):
     def test_all_scenarios_change_hands_twice(self):
         scenarios = [s for s in scenario.load(paths.SCENARIOS) if not s.alone and s.name not in RESTLESS]
         self.take_over(scenarios, ours_after=1, upstream_after=3, needs=NEEDS)
+
+
+class ComponentsTakeOverTest(TakeOverCase):
+    """A workload of several components, and what follows it, with a gate that the others do without. Upstream's scheduler of
+    v1.19 writes the components into bindings, which neither program may take out."""
+
+    components = scenario.load(paths.SCENARIOS, ["components"])
+    flags = components[0].flags
+
+    def test_it_changes_hands_twice(self):
+        self.take_over(self.components, ours_after=2, upstream_after=3, needs={"propagated": 1, "dependency": 1})

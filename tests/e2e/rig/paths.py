@@ -1,5 +1,6 @@
 """Where things are."""
 
+import functools
 import json
 import os
 import pathlib
@@ -57,6 +58,7 @@ class Testbed:
         self.folder = pathlib.Path(folder)
 
     @staticmethod
+    @functools.cache
     def build(with_upstream=False):
         """Builds what is missing; its progress goes to our stderr."""
         given = os.environ.get("KARMADA_TESTBED")

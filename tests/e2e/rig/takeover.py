@@ -83,6 +83,8 @@ class Writes:
 class TakeOverCase(PlaneCase):
     """Scenarios are begun under upstream, go on with our daemon, and end under upstream again."""
 
+    flags = scenario.FLAGS
+
     def setUp(self):
         self.daemon = None
         self.addCleanup(lambda: self.daemon and self.daemon.stop())
@@ -207,7 +209,7 @@ class TakeOverCase(PlaneCase):
 
     def start(self, whose):
         exe = paths.DAEMON if whose == "ours" else self.plane.testbed.exe("upstream-controller-manager")
-        flags = scenario.FLAGS + ([] if whose == "ours" else scenario.UPSTREAM_FLAGS) + ["--leader-elect=true"]
+        flags = self.flags + ([] if whose == "ours" else scenario.UPSTREAM_FLAGS) + ["--leader-elect=true"]
         holder = _holder(self.host)
         self.daemon = Daemon(self.plane, exe, name=f"takeover-{whose}", flags=flags)
         self.daemon.wait_healthy()
