@@ -1,20 +1,18 @@
 // karmada-agent: the agent of a member cluster of Karmada in pull mode.
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <iostream>
 #include <string>
 
-#include "absl/synchronization/mutex.h"
 #include "api/programs.h"
+#include "base/daemon_process.h"
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/profiling/heap_profile.h"
 #include "base/stop_limit.h"
 #include "base/stop_signals.h"
 #include "base/stop_token.h"
-#include "base/tls.h"
 #include "cmd/agent/agent.h"
 #include "cmd/agent/agent_fleet.h"
 #include "cmd/agent/cluster_pairs.h"
@@ -81,13 +79,7 @@ int Run(char** argv, const config::AgentOptions& options, const base::StopToken&
 int main(int argc, char** argv) {
   // Declared first, so that a stop during the start works like any other.
   const base::StopSignals signals;
-  tls::DisableSystemBundlePerConnection();
-  // Threads are many and mostly idle: an arena for each would double the memory.
-  mallopt(M_ARENA_MAX, 2);
-  // Otherwise an arena grows by one page and one system call at a time.
-  mallopt(M_TOP_PAD, 256 << 10);
-  // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  base::PrepareDaemonProcess();
   config::PermissionFlags permissions;
   const config::ParsedAgent parsed = config::ParseAgentCommandLine(argc, argv, permissions);
   if (parsed.outcome == config::Parsed::Outcome::kExit) {

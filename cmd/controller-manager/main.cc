@@ -1,6 +1,5 @@
 // karmada-controller-manager: the controllers of a Karmada control plane.
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,15 +7,14 @@
 #include <iostream>
 #include <string>
 
-#include "absl/synchronization/mutex.h"
 #include "api/programs.h"
+#include "base/daemon_process.h"
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/profiling/heap_profile.h"
 #include "base/stop_limit.h"
 #include "base/stop_signals.h"
 #include "base/stop_token.h"
-#include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
 #include "cmd/controller-manager/permissions.h"
 #include "cmd/controller-manager/shadow_report.h"
@@ -116,13 +114,7 @@ int Run(char** argv, const config::Options& options, const config::AdmissionFlag
 int main(int argc, char** argv) {
   // Declared first, so that a stop during the start works like any other.
   const base::StopSignals signals;
-  tls::DisableSystemBundlePerConnection();
-  // Threads are many and mostly idle: an arena for each would double the memory.
-  mallopt(M_ARENA_MAX, 2);
-  // Otherwise an arena grows by one page and one system call at a time.
-  mallopt(M_TOP_PAD, 256 << 10);
-  // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  base::PrepareDaemonProcess();
   config::AdmissionFlags admission;
   config::PermissionFlags permissions;
   config::ShadowFlags shadow;

@@ -1,19 +1,16 @@
 // karmada-search: one cache of all member clusters, as an aggregated API server.
 
-#include <malloc.h>
-
 #include <iostream>
 #include <memory>
 #include <string>
 
-#include "absl/synchronization/mutex.h"
 #include "api/programs.h"
+#include "base/daemon_process.h"
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/stop_limit.h"
 #include "base/stop_signals.h"
 #include "base/stop_token.h"
-#include "base/tls.h"
 #include "cmd/search/connections.h"
 #include "cmd/search/options.h"
 #include "cmd/search/server.h"
@@ -62,13 +59,7 @@ int Run(char** argv, const cmd::SearchOptions& options, const base::StopToken& s
 int main(int argc, char** argv) {
   // Declared first, so that a stop during the start works like any other.
   const base::StopSignals signals;
-  tls::DisableSystemBundlePerConnection();
-  // Threads are many and mostly idle: an arena for each would double the memory.
-  mallopt(M_ARENA_MAX, 2);
-  // Otherwise an arena grows by one page and one system call at a time.
-  mallopt(M_TOP_PAD, 256 << 10);
-  // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  base::PrepareDaemonProcess();
   const cmd::ParsedSearchFlags parsed = cmd::ParseSearchFlags(argc, argv);
   if (parsed.exit_code.has_value()) {
     (*parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
