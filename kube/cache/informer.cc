@@ -7,7 +7,7 @@
 // the pages of lists, one for questions, and one for the starts of watches, so that neither waits
 // for another. Each set has a lane of its own in each pool, which Stop ends after the informers.
 // One task of the lane for lists, started with the first informer, runs again every five minutes
-// and ages the tombstones of all stores.
+// and ages the deletions that all stores know.
 
 #include "kube/cache/informer.h"
 
@@ -30,8 +30,8 @@ constexpr int kOwnThreads = 4;
 constexpr int kQuestionsPerThread = 4;
 // Starting a watch takes no time to speak of.
 constexpr int kWatchThreads = 2;
-// This is longer than any write takes to be answered (see Store::AgeTombstones).
-constexpr absl::Duration kTombstoneAge = absl::Minutes(5);
+// This is longer than any write takes to be answered (see Store::AgeDeletions).
+constexpr absl::Duration kDeletionAge = absl::Minutes(5);
 
 }  // namespace
 
@@ -99,8 +99,8 @@ struct InformerSet::Impl {
   }
 
   void ScheduleAgeing() {
-    lanes.lists->RunAt(clock.SteadyNow() + kTombstoneAge, [this] {
-      for (const ReflectorPtr& informer : Snapshot()) informer->AgeTombstones();
+    lanes.lists->RunAt(clock.SteadyNow() + kDeletionAge, [this] {
+      for (const ReflectorPtr& informer : Snapshot()) informer->AgeDeletions();
       ScheduleAgeing();
     });
   }

@@ -20,6 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
+#include "kube/cache/internal/known_deletions.h"
 #include "kube/cache/internal/object_index.h"
 
 namespace kube {
@@ -29,29 +30,6 @@ using internal::KeyView;
 using internal::NamespaceIndex;
 using internal::ObjectIndex;
 using internal::ObjectTable;
-
-// A known deletion. A watch reports at which version the object left (with a label selector it may
-// return later with the same uid); the answer to our own DELETE shows only that this uid has ended.
-struct Tombstone {
-  int64_t version = -1;
-  std::string dead_uid;
-  // The number of this deletion, in the order in which the store learned of them.
-  uint64_t number = 0;
-
-  bool Covers(const Object& object) const {
-    if (!dead_uid.empty() && object.uid() == dead_uid) return true;
-    const int64_t version_of_object = ResourceVersionOf(object);
-    return version_of_object >= 0 && version_of_object <= version;
-  }
-
-  void Merge(Tombstone other) {
-    version = std::max(version, other.version);
-    number = other.number;
-    if (!other.dead_uid.empty()) dead_uid = std::move(other.dead_uid);
-  }
-};
-
-using TombstoneTable = absl::flat_hash_map<ObjectKey, Tombstone>;
 
 bool IsNewer(const Object& object, const Object& held) {
   const int64_t version = ResourceVersionOf(object);
@@ -65,28 +43,15 @@ std::vector<ObjectPtr> Contents(const ObjectTable& table) {
 }  // namespace
 
 struct Store::Impl {
+  explicit Impl(std::shared_ptr<base::ByteBudget> budget) : deletions(std::move(budget)) {}
+
   mutable absl::Mutex mu;
   ObjectTable objects ABSL_GUARDED_BY(mu);
   absl::flat_hash_map<std::string, ObjectIndex> indexes ABSL_GUARDED_BY(mu);
   // Built when a namespace is listed for the first time.
   std::optional<NamespaceIndex> namespaces ABSL_GUARDED_BY(mu);
-  // Two generations of known deletions: AgeTombstones drops the older one.
-  TombstoneTable recent_deletions ABSL_GUARDED_BY(mu);
-  TombstoneTable older_deletions ABSL_GUARDED_BY(mu);
-  uint64_t deletions ABSL_GUARDED_BY(mu) = 0;  // How many deletions the store has learned of.
-  int64_t newest ABSL_GUARDED_BY(mu) = -1;     // The highest resourceVersion so far.
-
-  // Returns whether a deletion later than the first `known` ones covers the object.
-  bool IsDeletedSince(const Object& object, uint64_t known) const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    if (recent_deletions.empty() && older_deletions.empty()) return false;
-    const ObjectKey key = object.key();
-    for (const TombstoneTable* table : {&recent_deletions, &older_deletions}) {
-      const auto it = table->find(key);
-      if (it == table->end() || it->second.number <= known) continue;
-      if (it->second.Covers(object)) return true;
-    }
-    return false;
-  }
+  internal::KnownDeletions deletions ABSL_GUARDED_BY(mu);
+  int64_t newest ABSL_GUARDED_BY(mu) = -1;  // The highest resourceVersion so far.
 
   // Returns nullptr when absent.
   ObjectPtr Held(const KeyView& key) const ABSL_SHARED_LOCKS_REQUIRED(mu) {
@@ -124,7 +89,8 @@ struct Store::Impl {
   }
 };
 
-Store::Store() : impl_(std::make_unique<Impl>()) {}
+Store::Store(std::shared_ptr<base::ByteBudget> budget)
+    : impl_(std::make_unique<Impl>(std::move(budget))) {}
 Store::~Store() = default;
 
 ObjectPtr Store::Find(const ObjectKey& key) const {
@@ -195,7 +161,7 @@ bool Store::Put(ObjectPtr object, ObjectPtr* previous) {
   held = impl_->Held(KeyView(object));
   if (held != nullptr && !IsNewer(*object, *held)) return false;
   // A late event of an object whose deletion is known must not bring it back.
-  if (impl_->IsDeletedSince(*object, 0)) return false;
+  if (impl_->deletions.Cover(*object, 0)) return false;
   if (previous != nullptr) *previous = held;
   impl_->Set(object, held);
   return true;
@@ -203,7 +169,7 @@ bool Store::Put(ObjectPtr object, ObjectPtr* previous) {
 
 Store::ListMark Store::BeginList() const {
   absl::ReaderMutexLock lock(&impl_->mu);
-  return {.newest = impl_->newest, .deletions = impl_->deletions};
+  return {.newest = impl_->newest, .deletions = impl_->deletions.count()};
 }
 
 bool Store::PutListed(const ObjectPtr& object, const ListMark& mark, int64_t list_version,
@@ -214,9 +180,12 @@ bool Store::PutListed(const ObjectPtr& object, const ListMark& mark, int64_t lis
   absl::MutexLock lock(&impl_->mu);
   held = impl_->Held(KeyView(object));
   if (held == nullptr) {
-    if (impl_->IsDeletedSince(*object, mark.deletions)) return false;
+    if (impl_->deletions.Cover(*object, mark.deletions)) return false;
   } else {
-    if (came_later && ResourceVersionOf(*held) > list_version) return false;
+    const int64_t held_version = ResourceVersionOf(*held);
+    if (came_later && held_version > list_version && held_version >= ResourceVersionOf(*object)) {
+      return false;
+    }
     if (held->resource_version() == object->resource_version() && held->root() == object->root()) {
       return false;
     }
@@ -234,10 +203,7 @@ void Store::EndList(const ListMark& mark, int64_t list_version) {
   }
   // Deletions of the other history must not cover objects of this one.
   impl_->newest = list_version;
-  for (TombstoneTable* table : {&impl_->recent_deletions, &impl_->older_deletions}) {
-    absl::erase_if(*table,
-                   [&](const auto& entry) { return entry.second.number <= mark.deletions; });
-  }
+  impl_->deletions.Forget(mark.deletions);
 }
 
 ObjectPtr Store::Remove(const ObjectKey& key, const Object* deleted) {
@@ -245,13 +211,9 @@ ObjectPtr Store::Remove(const ObjectKey& key, const Object* deleted) {
   const ObjectPtr held = impl_->Held(KeyView(key));
   if (deleted == nullptr && held == nullptr) return nullptr;
 
-  Tombstone tombstone;
-  tombstone.number = ++impl_->deletions;
-  tombstone.version = ResourceVersionOf(deleted != nullptr ? *deleted : *held);
-  if (deleted == nullptr) tombstone.dead_uid = std::string(held->uid());
-  const int64_t deleted_at = tombstone.version;
+  const int64_t deleted_at = ResourceVersionOf(deleted != nullptr ? *deleted : *held);
   impl_->newest = std::max(impl_->newest, deleted_at);
-  impl_->recent_deletions[key].Merge(std::move(tombstone));
+  impl_->deletions.Add(key, {deleted_at, deleted == nullptr ? std::string(held->uid()) : ""});
 
   if (held == nullptr) return nullptr;
   if (deleted_at >= 0 && ResourceVersionOf(*held) > deleted_at) return nullptr;
@@ -266,11 +228,14 @@ void Store::Clear() {
   for (const ObjectPtr& held : freed) impl_->Erase(held);
 }
 
-void Store::AgeTombstones() {
-  TombstoneTable expired;
+bool Store::RemembersDeletionsSince(const ListMark& mark) const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return impl_->deletions.RemembersSince(mark.deletions);
+}
+
+void Store::AgeDeletions() {
   absl::MutexLock lock(&impl_->mu);
-  expired = std::exchange(impl_->older_deletions, std::move(impl_->recent_deletions));
-  impl_->recent_deletions = TombstoneTable();
+  impl_->deletions.Age();
 }
 
 }  // namespace kube

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "base/byte_budget.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"
@@ -28,7 +29,8 @@ using IndexFn = std::function<std::vector<std::string>(const Object&)>;
 
 class Store {
  public:
-  Store();
+  // The deletions that are remembered are charged to `budget`, which may be null.
+  explicit Store(std::shared_ptr<base::ByteBudget> budget = nullptr);
   ~Store();
   Store(const Store&) = delete;
 
@@ -64,8 +66,9 @@ class Store {
     return list_version >= 0 && list_version < mark.newest;
   }
   // Stores an object of a list: it replaces what was known when the list was requested, whatever
-  // the resourceVersions, but not newer states and deletions that became known since. Returns
-  // whether the contents changed; `previous` as in Put.
+  // the resourceVersions, but not newer states and deletions that became known since (the last
+  // pages of a long list may be of a later version than the list). Returns whether the contents
+  // changed; `previous` as in Put.
   bool PutListed(const ObjectPtr& object, const ListMark& mark, int64_t list_version,
                  ObjectPtr* previous);
   // Call it after the last object of a list.
@@ -81,8 +84,11 @@ class Store {
   void Clear();
 
   // Forgets the deletions that were remembered before the previous call. Call it at intervals
-  // longer than any write takes to be answered.
-  void AgeTombstones();
+  // longer than any write takes to be answered, and not while a list is under way. Deletions of
+  // very many objects make the store forget by itself.
+  void AgeDeletions();
+  // Returns whether all deletions are remembered that became known since a list was requested.
+  bool RemembersDeletionsSince(const ListMark& mark) const;
 
  private:
   struct Impl;

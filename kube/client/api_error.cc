@@ -28,12 +28,15 @@ constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
 constexpr absl::string_view kNamesObjectPayload = "type.kube/names-object";
 constexpr absl::string_view kFieldConflictPayload = "type.kube/field-conflict";
 constexpr absl::string_view kWithoutStatusPayload = "type.kube/without-status";
+constexpr absl::string_view kRestPayload = "type.kube/token-for-rest";
 constexpr absl::string_view kWebhookDenial = "admission webhook ";
 constexpr size_t kQuotedBodyBytes = 200;
 // Messages of servers are written into logs, events and conditions, and are remembered to recognise
 // repetitions.
 constexpr size_t kMaxMessage = 4096;
 constexpr size_t kMaxReason = 128;
+// A continue token has a key, whose parts have at most 253 bytes each.
+constexpr size_t kMaxToken = 8192;
 // As much of an answer as client-go keeps.
 constexpr size_t kMaxTextBytes = 2048;
 
@@ -164,7 +167,16 @@ absl::Status ErrorOfStatusObject(const json::Value& status, int http_code) {
   if (!status.Get({"details", "name"}).AsString().empty()) {
     error.SetPayload(kNamesObjectPayload, absl::Cord("1"));
   }
+  const absl::string_view rest = status.Get({"metadata", "continue"}).AsString();
+  if (failure.code == 410 && !rest.empty() && rest.size() <= kMaxToken) {
+    error.SetPayload(kRestPayload, absl::Cord(rest));
+  }
   return error;
+}
+
+std::string TokenForRest(const absl::Status& error) {
+  const auto payload = error.GetPayload(kRestPayload);
+  return payload.has_value() ? std::string(*payload) : "";
 }
 
 bool NamesFieldManagers(const absl::Status& error) {

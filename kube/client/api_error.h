@@ -28,6 +28,10 @@ bool NamesObject(const absl::Status& error);
 // Returns whether the server's error names other managers of fields that an apply would change.
 bool NamesFieldManagers(const absl::Status& error);
 
+// Returns the token with which a list may go on that has outlived its continue token (410); "" if
+// the error has none. The rest of the list is of a later version than the pages before it.
+std::string TokenForRest(const absl::Status& error);
+
 // Returns the error for an answer whose code is not 2xx. `what` ("get Deployment default/web")
 // precedes the server's message; of a body that is not a Status object at most one line is quoted.
 absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what);

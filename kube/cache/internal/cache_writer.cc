@@ -162,7 +162,7 @@ void CacheWriter::ApplyListed(ObjectPtr object, Listing& listing) {
     ObjectPtr before;
     const int64_t version = NumberOf(listing.version);
     if (stopped_) return;
-    mixed_until_ = std::max(mixed_until_, version);
+    mixed_until_ = std::max({mixed_until_, version, listing.latest});
     if (!store_.PutListed(object, listing.mark, version, &before)) return;
     Note(std::move(before), std::move(object), listing.initial);
   }
@@ -190,7 +190,8 @@ size_t CacheWriter::EndList(const Listing& listing, base::SteadyTime now) {
     store_.EndList(listing.mark, version);
     // Progress decreases only with the server's.
     if (!ordered) progress_.version = -1;
-    mixed_until_ = listed_ = version;
+    mixed_until_ = std::max(version, listing.latest);
+    listed_ = version;
     NoteProgress({version, now});
   }
   Dispatch();

@@ -11,12 +11,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/ordered_delivery.h"
 #include "kube/cache/informer.h"
@@ -27,7 +30,9 @@ namespace kube::internal {
 // Thread-safe.
 class CacheWriter {
  public:
-  CacheWriter() = default;
+  // See Store.
+  explicit CacheWriter(std::shared_ptr<base::ByteBudget> budget = nullptr)
+      : store_(std::move(budget)) {}
   CacheWriter(const CacheWriter&) = delete;
 
   const Store& store() const { return store_; }
@@ -57,6 +62,9 @@ class CacheWriter {
   struct Listing {
     Store::ListMark mark;
     std::string version;  // The resourceVersion of the list.
+    // That of its last page, which is a later one if the list has outlived its continue token; -1
+    // if there is no number. Then a watch from `version` has to run beside the list.
+    int64_t latest = -1;
     bool initial = false;
     // Hashes of the keys, because a server chooses how many there are, and how long. What two keys
     // with one hash would do is to keep an object until the next list.

@@ -94,6 +94,7 @@ Reflector::Reflector(Resource resource, InformerOptions options, Environment env
       dictionary_(environment.dictionary),
       server_(environment.client.name()),
       env_(environment),
+      writer_(env_.memory.budget),
       room_backoff_(kFirstTryForRoom, kLongestTryForRoom),
       ask_backoff_(kFirstDelay, kLongestDelay),
       backoff_(kFirstDelay, kLongestDelay) {}
@@ -117,6 +118,15 @@ void Reflector::Stop() {
   std::unique_ptr<Watch> watch;
   absl::MutexLock lock(&watch_mu_);
   watch.swap(watch_);
+}
+
+// A list must not bring back what was deleted while it was under way, however long it takes.
+void Reflector::AgeDeletions() {
+  {
+    absl::MutexLock lock(&mu_);
+    if (is_listing_) return;
+  }
+  writer_.mutable_store().AgeDeletions();
 }
 
 void Reflector::AddIndex(const std::string& name, IndexFn fn) {

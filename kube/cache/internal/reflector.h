@@ -59,7 +59,7 @@ class Reflector final : public Informer,
   void Start();
   // Idempotent. REQUIRES: not called from a handler.
   void Stop();
-  void AgeTombstones() { writer_.mutable_store().AgeTombstones(); }
+  void AgeDeletions() ABSL_LOCKS_EXCLUDED(mu_);
 
   const Resource& resource() const override { return resource_; }
   const Store& store() const override { return writer_.store(); }
@@ -115,6 +115,10 @@ class Reflector final : public Informer,
   // Reads the next page; what follows it is another task, or the end of the list.
   void ReadPage(const ListRunPtr& run);
   void ReadPageLater(const ListRunPtr& run);
+  // Has a watch run from the version of a list that takes long.
+  void WatchFromList(ListRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns whether a watch has everything, or will have, that changed since the list began.
+  bool IsFollowed(const ListRun& run) const ABSL_LOCKS_EXCLUDED(mu_);
   // Returns whether it was the last page.
   absl::StatusOr<bool> TakePage(ListRun& run);
   // Stores an object of the list, or notes that there is no room for it. An error ends the list.
@@ -131,6 +135,8 @@ class Reflector final : public Informer,
   void EndListBesideWatch(const absl::Status& listed);
   // `lasting`: false for a watch that the server ends after kShortWatch.
   void StartWatch(bool lasting = true);
+  // Ends the watch until the next StartWatch. Returns whether one was running.
+  bool EndWatch() ABSL_LOCKS_EXCLUDED(mu_, watch_mu_);
   void ListBesideWatch();
   std::vector<Asker> TakeAskers() ABSL_LOCKS_EXCLUDED(mu_);
   void AnswerEnded(const std::vector<Asker>& askers) const;

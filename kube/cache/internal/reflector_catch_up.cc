@@ -76,13 +76,17 @@ void Reflector::EndListBesideWatch(const absl::Status& listed) {
 }
 
 void Reflector::RestartWatch(bool lasting) {
+  if (EndWatch()) StartWatch(lasting);  // Else another one is about to begin.
+}
+
+bool Reflector::EndWatch() {
   {
     absl::MutexLock lock(&mu_);
-    if (std::exchange(watch_is_over_, true)) return;  // Another one is about to begin.
+    if (std::exchange(watch_is_over_, true)) return false;
     watch_is_open_ = false;
   }
   LeaveWatch();
-  StartWatch(lasting);
+  return true;
 }
 
 void Reflector::LeaveWatch() {

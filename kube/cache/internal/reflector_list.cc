@@ -4,9 +4,15 @@
 //
 // One list is under way at a time. One that is asked for meanwhile begins at its end: the list
 // before a watch first, because a list that catches up is of no use without a watch. A page that
-// cannot be read ends the list with its error, and the pages before it stay in the store. The
-// exception is a list that has outlived its continue token, which starts over once. Objects for
-// which there is no room are left out: see reflector_memory.cc.
+// cannot be read ends the list with its error, and the pages before it stay in the store. Objects
+// for which there is no room are left out: see reflector_memory.cc.
+//
+// API servers honour a continue token until etcd is compacted, some five to ten minutes, and a kind
+// may have more objects than can be read in that time. A list of more than a minute therefore has
+// its watch run beside it, from the version of the list. When the token has expired, the answer has
+// one with which the rest can be read as it is by then; what has changed meanwhile in the pages
+// before it, the watch has reported. Without such a token, or such a watch, the list starts over,
+// once.
 
 #include <algorithm>
 #include <cstddef>
@@ -21,6 +27,7 @@
 #include "base/status.h"
 #include "kube/cache/internal/reflector.h"
 #include "kube/cache/internal/version_number.h"
+#include "kube/client/api_error.h"
 #include "kube/client/list_budget.h"
 
 namespace kube::internal {
@@ -33,6 +40,7 @@ constexpr int64_t kPageOfWholeObjects = 200;
 // That is enough for 1.8 million objects where a server may take 1 GiB, and ends lists of objects
 // that are not stored, which nothing else does within half an hour.
 constexpr int64_t kMostForNames = 16;
+constexpr absl::Duration kLongList = absl::Minutes(1);
 
 }  // namespace
 
@@ -41,8 +49,10 @@ struct Reflector::ListRun {
       : purpose(purpose), budget(env.clock), names(env.memory.budget) {}
 
   const ListFor purpose;
+  base::SteadyTime begun;
   bool has_started_over = false;
-  bool is_first = false;  // Nothing has been listed before.
+  bool has_watch = false;  // One runs beside it, from its version.
+  bool is_first = false;   // Nothing has been listed before.
   // The objects are only counted, `measured` bytes so far: a first list has had no room before.
   bool measures = false;
   int64_t measured = 0;
@@ -79,6 +89,8 @@ void Reflector::RequestList(ListFor purpose) {
 
 void Reflector::BeginList(ListRun& run) {
   run.listing = writer_.BeginList();
+  run.begun = env_.clock.SteadyNow();
+  run.has_watch = false;
   run.leaves_out = false;
   run.measured = 0;
   run.budget = ListBudget(env_.clock);
@@ -100,15 +112,51 @@ void Reflector::BeginList(ListRun& run) {
 void Reflector::ReadPage(const ListRunPtr& run) {
   const absl::StatusOr<bool> page = TakePage(*run);
   if (stopped()) return;
-  if (absl::IsOutOfRange(page.status()) && !std::exchange(run->has_started_over, true)) {
-    BeginList(*run);
+  if (absl::IsOutOfRange(page.status())) {
+    std::string rest = TokenForRest(page.status());
+    if (!rest.empty() && IsFollowed(*run)) {
+      run->options.continue_token = std::move(rest);
+      return ReadPageLater(run);
+    }
+    if (!std::exchange(run->has_started_over, true)) {
+      BeginList(*run);
+      return ReadPageLater(run);
+    }
+  }
+  if (page.ok() && !store().RemembersDeletionsSince(run->listing.mark)) {
+    return EndList(
+        *run, absl::UnavailableError(absl::StrCat("listing ", Name(),
+                                                  ": more objects were deleted meanwhile than are "
+                                                  "remembered; the list was given up")));
+  }
+  if (page.ok() && !*page) {
+    WatchFromList(*run);
     return ReadPageLater(run);
   }
-  if (page.ok() && !*page) return ReadPageLater(run);
   if (!page.ok()) return EndList(*run, page.status());
   if (!TakeWhole(*run)) return EndList(*run, absl::OkStatus());
   BeginList(*run);
   ReadPageLater(run);
+}
+
+void Reflector::WatchFromList(ListRun& run) {
+  const int64_t version = NumberOf(run.listing.version);
+  if (run.purpose != ListFor::kWatch || run.has_watch || run.measures || version < 0) return;
+  if (env_.clock.SteadyNow() - run.begun < kLongList) return;
+  if (Store::WentBack(run.listing.mark, version)) return;
+  run.has_watch = true;
+  {
+    absl::MutexLock lock(&mu_);
+    version_ = run.listing.version;
+  }
+  StartWatch();
+}
+
+bool Reflector::IsFollowed(const ListRun& run) const {
+  absl::MutexLock lock(&mu_);
+  if (run.purpose == ListFor::kCatchUp) return !watch_is_over_;
+  // A watch that has ended is resumed, or has asked for another list.
+  return run.has_watch && !due_lists_.contains(ListFor::kWatch);
 }
 
 bool Reflector::TakeWhole(ListRun& run) {
@@ -141,6 +189,7 @@ absl::StatusOr<bool> Reflector::TakePage(ListRun& run) {
   }
   RETURN_IF_ERROR(base::Annotate(run.budget.Spend(*page), "listing ", Name()));
   if (run.listing.version.empty()) run.listing.version = page->resource_version;
+  run.listing.latest = std::max(run.listing.latest, NumberOf(page->resource_version));
   if (options_.keep_text && NumberOf(run.listing.version) < 0) {
     return absl::InternalError(absl::StrCat("the list of ", Name(),
                                             " has no resourceVersion that is a number: \"",
@@ -199,7 +248,7 @@ size_t Reflector::StoreList(const ListRun& run) {
   // In that case the list has also replaced what was written meanwhile; the watch delivers it
   // again.
   if (went_back) own_versions_.Reset();
-  version_ = run.listing.version;
+  if (!run.has_watch) version_ = run.listing.version;
   return gone;
 }
 
@@ -228,8 +277,10 @@ void Reflector::EndListBeforeWatch(const ListRun& run, const absl::Status& liste
     }
     Succeeded();
     writer_.MarkSynced();
-    return StartWatch();
+    if (!run.has_watch) StartWatch();
+    return;
   }
+  if (run.has_watch) EndWatch();
   Failed(listed);
   const bool had_no_room = run.is_first && run.leaves_out;
   absl::Duration delay;

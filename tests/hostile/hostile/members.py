@@ -154,6 +154,32 @@ def small_events(attacked, seconds):
     return {"events per s": next(sent) * 2000 / seconds}
 
 
+@attack("deletions of what never was", target="manager", sizes={"short": 4, "long": 30},
+        at_most={"growth MB": 120, "not sent": 0},
+        at_most_long={"bystander slowest s": 3})
+def endless_deletions(attacked, seconds):
+    """Deletions of objects with long names that nobody has seen, on the watches of four kinds, as fast as they are taken."""
+    end, numbers = time.monotonic() + seconds, itertools.count()
+
+    def rule(asked):
+        if not asked.is_watch or asked.resource not in BAIT:
+            return False
+        asked.begin()
+        line = _event("NAME", '"data":{}', BAIT[asked.resource]["kind"]).replace(b"ADDED", b"DELETED")
+        before, between, after = line.split(b"NAME")
+        while time.monotonic() < end:
+            names = [f"{next(numbers):0200}".encode() for _ in range(500)]
+            if not asked.write(b"".join(before + name + between + name + after for name in names)):
+                break
+        return True
+
+    with attacked.member.ruled(rule):
+        attacked.member.cut()
+        time.sleep(max(end - time.monotonic(), 0))
+    sent = next(numbers)
+    return {"events per s": sent / seconds, "not sent": max(0, 200_000 - sent)}
+
+
 @attack("events of the control plane that do not end", target="manager", sizes={"short": 8, "long": 50},
         at_most={"growth MB": 130}, at_most_long={"bystander slowest s": 58})
 def unfinished_control_events(attacked, seconds):

@@ -273,7 +273,8 @@ TEST_CASE_METHOD(Fixture, "all kinds of a server share its budget, and objects t
   CHECK(budget->used() > 800 << 10);
   server->Erase(kPods, {"ns", "a"});
   server->Erase(secrets, {"ns", "b"});
-  CHECK(Eventually([&] { return budget->used() == 0; }));
+  // It is remembered for a while that they were deleted.
+  CHECK(Eventually([&] { return budget->used() < 1 << 10; }));
   CHECK(reports == 0);
 }
 

@@ -189,9 +189,9 @@ TEST_CASE("deletions are forgotten after two ageings") {
   Store store;
   const Object deleted = Pod("a", 8, "u");
   store.Remove({"ns", "a"}, &deleted);
-  store.AgeTombstones();
+  store.AgeDeletions();
   CHECK_FALSE(store.Put(Share(Pod("a", 7, "u")), nullptr));
-  store.AgeTombstones();
+  store.AgeDeletions();
   CHECK(store.Put(Share(Pod("a", 7, "u")), nullptr));
 }
 
