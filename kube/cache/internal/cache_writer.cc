@@ -23,6 +23,7 @@
 #include "kube/cache/internal/cache_writer.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -149,6 +150,11 @@ CacheWriter::Listing CacheWriter::BeginList() const {
   listing.mark = store_.BeginList();
   listing.initial = !HasSynced();
   return listing;
+}
+
+void CacheWriter::HoldProgress() {
+  absl::MutexLock lock(&mu_);
+  mixed_until_ = std::numeric_limits<int64_t>::max();
 }
 
 void CacheWriter::NoteListed(const ObjectKey& key, Listing& listing) {

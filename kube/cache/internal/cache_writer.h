@@ -71,6 +71,9 @@ class CacheWriter {
     absl::flat_hash_set<size_t> seen;
   };
   Listing BeginList() const;
+  // Has no progress be reported until a list has ended: a watch runs beside one without which the
+  // store is not what the server had.
+  void HoldProgress();
   void ApplyListed(ObjectPtr object, Listing& listing);
   static void NoteListed(const ObjectKey& key, Listing& listing);
   // Returns how many objects were missing from the list, and have been removed.

@@ -145,6 +145,7 @@ void Reflector::WatchFromList(ListRun& run) {
   if (env_.clock.SteadyNow() - run.begun < kLongList) return;
   if (Store::WentBack(run.listing.mark, version)) return;
   run.has_watch = true;
+  writer_.HoldProgress();
   {
     absl::MutexLock lock(&mu_);
     version_ = run.listing.version;

@@ -130,7 +130,13 @@ TEST_CASE("a list that outlives its token goes on, and a watch reports what its 
   Client client(server, {.name = "member1"}, clock, nullptr);
   InformerSet informers(client, clock);
   const auto informer = informers.Get(kConfigMaps);
+  // What a reader of progress would have seen first.
+  std::string first;
+  informer->AddHandler({.on_progress = [&](int64_t) {
+    if (first.empty()) first = Contents(*informer);
+  }});
   REQUIRE(tests::Eventually([&] { return informer->HasSynced(); }));
+  CHECK(first == Contents(*informer));
   CHECK(Contents(*informer) == "a@11 c@3 d@13 f@4 k@5 m@45 n@48");
   CHECK(server->lists() == 1);
   CHECK(server->watched_from() == std::vector<std::string>{"10"});
