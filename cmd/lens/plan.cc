@@ -6,6 +6,7 @@
 #include "cmd/lens/plan.h"
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "base/stop_token.h"
 #include "cmd/lens/control_plane.h"
@@ -52,6 +54,7 @@ struct PlanOptions {
   tool::LiveOptions live{.program = "karmada-lens"};
   bool is_live = false;
   bool full = false;
+  std::string page;  // The file of the page; "" for none.
   WhatIfOptions what_if;
   std::vector<std::string> fail_on;  // Codes of findings, or kEveryWarning.
   Output output = Output::kText;
@@ -107,6 +110,14 @@ void SetRelease(tool::LiveConnection& live, config::Options& daemon, tool::Conso
               << tool::OneLine(served.status().message()) << "\n";
 }
 
+absl::Status WritePage(const std::string& path, const plan::Plan& made) {
+  std::ofstream file(path, std::ios::binary);
+  file << plan::PageOf(made);
+  file.close();
+  if (file.fail()) return absl::UnavailableError(absl::StrCat("--page: cannot write ", path));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console& console) {
   if (options.files.files.empty() && options.what_if.empty()) {
     return absl::InvalidArgumentError(
@@ -129,6 +140,9 @@ absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console
   const absl::StatusOr<plan::Plan> made = plan::MakePlan(request, {});
   tool::ShowProgress(console, "");
   if (!made.ok()) return made.status();
+  if (!options.page.empty()) {
+    RETURN_IF_ERROR(WritePage(options.page, *made));
+  }
   if (options.output == Output::kJson) {
     console.out << tool::Formatted(plan::JsonOf(*made), tool::Format::kJson);
   } else if (options.output == Output::kHtml) {
@@ -168,6 +182,9 @@ void AddPlan(tool::CommandLine& line) {
       ->type_name("FILE");
   AddPlaneFlags(app, *options);
   AddWhatIfFlags(app, options->what_if);
+  app.add_option("--page", options->page,
+                 "write a page of its own to this file, too, to open in a browser")
+      ->type_name("FILE");
   app.add_flag("--full", options->full, "show whole manifests, and what does not change");
   app.add_option("--fail-on", options->fail_on,
                  "exit with 3 if the plan warns of one of these: codes and verdicts as in -o json, "

@@ -200,6 +200,9 @@ class FleetChange {
       Note(edit, "has a taint less: karmada-scheduler looks again at what may be placed there");
     } else if (edit.taint.effect == api::kNoExecute) {
       Hold(edit, cluster, "");
+      if (WhyNoEviction(plane_.options()).empty()) {
+        Note(edit, "has a taint that evicts what does not tolerate it for ever");
+      }
     } else if (edit.taint.effect == api::kNoSchedule) {
       Note(edit, "gets nothing new, and keeps what it has: the effect NoSchedule moves nothing");
     } else {

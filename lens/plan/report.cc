@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -274,7 +275,10 @@ bool Differs(const TemplateChange& change) {
                      [](const ClusterChange& one) { return one.action != Action::kNone; });
 }
 
-std::string LineOf(const ClusterChange& change) { return SummaryOf(change, tool::Colours(false)); }
+std::string LineOf(const ClusterChange& change) {
+  const std::string line = SummaryOf(change, tool::Colours(false));
+  return std::string(absl::StripLeadingAsciiWhitespace(line));
+}
 
 std::string CountsOf(const WhatIf& answer) {
   std::vector<std::string> parts;

@@ -29,7 +29,11 @@ absl::string_view NameOf(Verdict verdict) {
 std::string Leaving::ToString() const {
   const std::string until = absl::FormatDuration(at_most);
   std::string text = absl::StrCat("leaves ", cluster);
-  if (how == How::kFollows) return absl::StrCat(text, " with ", with);
+  if (how == How::kFollows) {
+    absl::StrAppend(&text, " with ", with);
+    if (is_lost) absl::StrAppend(&text, ", when ", cluster, " answers again");
+    return text;
+  }
   if (how == How::kAtOnce) {
     absl::StrAppend(&text, " at once: its copy there does not wait until others are healthy");
     if (is_lost) absl::StrAppend(&text, ", but until ", cluster, " answers again");
