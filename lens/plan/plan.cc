@@ -143,6 +143,8 @@ class Planner {
     ASSIGN_OR_RETURN(Outcome before, ReadForResult());
     const std::vector<Finding> known = AllFindings(before);
     ASSIGN_OR_RETURN(const FleetAftermath aftermath, ChangeFleet(request_.edits, plane_, stop));
+    // What is placed for the first time takes along what nothing has needed so far.
+    if (request_.live != nullptr) RETURN_IF_ERROR(FollowDependencies(stop));
     ASSIGN_OR_RETURN(Outcome after, ReadForResult());
     KeepTargets(before);
     KeepTargets(after);
