@@ -1,5 +1,6 @@
 // What karmada-lens plan says of a change of the fleet, and what happens when it is made: random
-// fleets, from seeds. WHAT_IF_FIRST_SEED and WHAT_IF_SEEDS choose others, also on real servers.
+// fleets, from seeds. WHAT_IF_FIRST_SEED and WHAT_IF_SEEDS choose others. With TEST_PLANE they are
+// those of real servers; `make e2e` does not run them (tests/e2e/README.md).
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -70,11 +71,12 @@ void CompareAll(const std::vector<std::string>& flags, uint64_t first) {
 
 }  // namespace
 
-TEST_CASE("What a plan says of a change of the fleet is what happens when nothing evicts") {
+TEST_CASE("What a plan says of a change of the fleet is what happens when nothing evicts",
+          "[sandbox]") {
   CompareAll({}, FromEnvironment("WHAT_IF_FIRST_SEED", 1));
 }
 
-TEST_CASE("What a plan says of a change of the fleet is what happens with evictions") {
+TEST_CASE("What a plan says of a change of the fleet is what happens with evictions", "[sandbox]") {
   CompareAll({"--feature-gates=Failover=true", "--enable-no-execute-taint-eviction",
               "--resource-eviction-rate=100", "--graceful-eviction-timeout=3s"},
              FromEnvironment("WHAT_IF_FIRST_SEED", 1));
