@@ -82,7 +82,8 @@ absl::StatusOr<plan::PlanRequest> ReadFiles(const FileOptions& options, tool::Co
                    reader.DocumentsOf(options.base, options.recursive));
   ASSIGN_OR_RETURN(request.objects, plan::ObjectsOf(std::move(files)));
   ASSIGN_OR_RETURN(request.base, plan::ObjectsOf(std::move(base)));
-  if (request.objects.empty() && request.base.empty()) {
+  const bool has_files = !options.files.empty() || !options.base.empty();
+  if (has_files && request.objects.empty() && request.base.empty()) {
     return absl::NotFoundError("the files contain no objects");
   }
   request.crds = options.crds;

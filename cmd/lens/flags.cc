@@ -32,4 +32,12 @@ void AddOutputFlag(CLI::App& app, Output& output) {
       ->type_name("FORMAT");
 }
 
+void AddPageFlag(CLI::App& app, Output& output) {
+  constexpr auto kOutputs = base::Enumerate<Output>(
+      {{Output::kText, "text"}, {Output::kJson, "json"}, {Output::kHtml, "html"}});
+  config::AddChoice(app, "-o,--output", output, kOutputs,
+                    "how to print the answer; html: a page of its own, to open in a browser")
+      ->type_name("FORMAT");
+}
+
 }  // namespace cmd::lens

@@ -10,7 +10,7 @@
 
 namespace cmd::lens {
 
-enum class Output { kText, kJson };
+enum class Output { kText, kJson, kHtml };
 
 // Adds the daemon's flags --skipped-propagating-apis and --skipped-propagating-namespaces, which no
 // object of the control plane records.
@@ -21,6 +21,8 @@ void AddCombinedFlag(CLI::App& app, interpreter::customized::MergeOptions& merge
 
 // Adds -o/--output text|json.
 void AddOutputFlag(CLI::App& app, Output& output);
+// Adds -o/--output text|json|html.
+void AddPageFlag(CLI::App& app, Output& output);
 
 }  // namespace cmd::lens
 

@@ -6,6 +6,7 @@
 #include "cmd/lens/plan.h"
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -13,14 +14,17 @@
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "base/stop_token.h"
 #include "cmd/lens/control_plane.h"
 #include "cmd/lens/files.h"
 #include "cmd/lens/flags.h"
+#include "cmd/lens/what_if_flags.h"
 #include "config/options.h"
 #include "config/served/served_release.h"
 #include "lens/plan/findings.h"
+#include "lens/plan/page.h"
 #include "lens/plan/plan.h"
 #include "lens/plan/report.h"
 #include "tool/flags.h"
@@ -38,6 +42,9 @@ constexpr char kExamples[] = R"(Examples:
   %prog% plan -f deploy/ --live               # what kubectl apply -f deploy/ would change
   %prog% plan -f deploy/ -o json | jq .summary
   %prog% plan -f deploy/ --fail-on no-policy,not-scheduled  # what a pull request must not have
+  %prog% plan --without member1               # what becomes of the live fleet's workloads
+  %prog% plan --lost member1 --feature-gates Failover=true --enable-no-execute-taint-eviction
+  %prog% plan --drain member1 --fail-on no-room,pinned -o html > drain.html
 
 The exit code is 0 when every cluster keeps what it has, 2 when one gets something else, 3 when the
 plan warns of something that --fail-on names, 1 for an error.)";
@@ -47,12 +54,17 @@ struct PlanOptions {
   tool::LiveOptions live{.program = "karmada-lens"};
   bool is_live = false;
   bool full = false;
+  std::string page;  // The file of the page; "" for none.
+  WhatIfOptions what_if;
   std::vector<std::string> fail_on;  // Codes of findings, or kEveryWarning.
   Output output = Output::kText;
 };
 
+// A question about the fleet without files is about a live one.
 bool IsLive(const PlanOptions& options) {
-  return options.is_live || !options.live.kubeconfig.empty() || !options.live.context.empty();
+  const bool has_files = !options.files.files.empty() || !options.files.base.empty();
+  return options.is_live || !options.live.kubeconfig.empty() || !options.live.context.empty() ||
+         (!options.what_if.empty() && !has_files);
 }
 
 constexpr char kEveryWarning[] = "warnings";
@@ -63,6 +75,11 @@ bool HasForbidden(const plan::Plan& made, const std::vector<std::string>& codes)
   const auto is_named = [&](absl::string_view code) {
     return std::find(codes.begin(), codes.end(), code) != codes.end();
   };
+  if (made.what_if.has_value()) {
+    for (const auto& [verdict, count] : made.what_if->counts) {
+      if (count > 0 && is_named(plan::NameOf(verdict))) return true;
+    }
+  }
   return std::any_of(made.findings.begin(), made.findings.end(), [&](const plan::Finding& found) {
     const bool is_mistake = found.code != plan::finding::kNotSimulated;
     return is_named(found.code) || (is_named(kEveryWarning) && is_mistake);
@@ -71,7 +88,10 @@ bool HasForbidden(const plan::Plan& made, const std::vector<std::string>& codes)
 
 std::vector<std::string> CodesForFailOn() {
   std::vector<std::string> codes(std::begin(plan::finding::kAll), std::end(plan::finding::kAll));
+  for (const plan::Verdict verdict : plan::kVerdicts) codes.emplace_back(plan::NameOf(verdict));
   codes.emplace_back(kEveryWarning);
+  std::sort(codes.begin(), codes.end());
+  codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
   return codes;
 }
 
@@ -90,8 +110,22 @@ void SetRelease(tool::LiveConnection& live, config::Options& daemon, tool::Conso
               << tool::OneLine(served.status().message()) << "\n";
 }
 
+absl::Status WritePage(const std::string& path, const plan::Plan& made) {
+  std::ofstream file(path, std::ios::binary);
+  file << plan::PageOf(made);
+  file.close();
+  if (file.fail()) return absl::UnavailableError(absl::StrCat("--page: cannot write ", path));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console& console) {
+  if (options.files.files.empty() && options.what_if.empty()) {
+    return absl::InvalidArgumentError(
+        "--filename is required, or a question about the fleet such as --without CLUSTER");
+  }
   ASSIGN_OR_RETURN(plan::PlanRequest request, ReadFiles(options.files, console));
+  ASSIGN_OR_RETURN(request.edits, EditsOf(options.what_if, console));
+  options.what_if.failover.ApplyTo(request.daemon);
   std::unique_ptr<tool::LiveConnection> connection;
   std::unique_ptr<plan::LiveReader> reader;
   if (IsLive(options)) {
@@ -106,8 +140,13 @@ absl::StatusOr<tool::ExitCode> RunPlan(const PlanOptions& options, tool::Console
   const absl::StatusOr<plan::Plan> made = plan::MakePlan(request, {});
   tool::ShowProgress(console, "");
   if (!made.ok()) return made.status();
+  if (!options.page.empty()) {
+    RETURN_IF_ERROR(WritePage(options.page, *made));
+  }
   if (options.output == Output::kJson) {
     console.out << tool::Formatted(plan::JsonOf(*made), tool::Format::kJson);
+  } else if (options.output == Output::kHtml) {
+    console.out << plan::PageOf(*made);
   } else {
     console.err << plan::WarningsOf(*made, console.err_colours);
     console.out << plan::TextOf(*made, {console.out_colours, options.full});
@@ -137,19 +176,23 @@ void AddPlaneFlags(CLI::App& app, PlanOptions& options) {
 void AddPlan(tool::CommandLine& line) {
   CLI::App& app = line.Add("plan", "Print what each cluster would get of manifests", kExamples);
   auto options = std::make_shared<PlanOptions>();
-  AddFileFlags(app, options->files);
+  AddFileFlags(app, options->files)->required(false);
   tool::AddRepeatable(app, "--base", options->files.base,
                       "what is there now, in the same forms; without it nothing is")
       ->type_name("FILE");
   AddPlaneFlags(app, *options);
+  AddWhatIfFlags(app, options->what_if);
+  app.add_option("--page", options->page,
+                 "write a page of its own to this file, too, to open in a browser")
+      ->type_name("FILE");
   app.add_flag("--full", options->full, "show whole manifests, and what does not change");
   app.add_option("--fail-on", options->fail_on,
-                 "exit with 3 if the plan warns of one of these: codes as in -o json, or "
-                 "\"warnings\" for all but not-simulated")
+                 "exit with 3 if the plan warns of one of these: codes and verdicts as in -o json, "
+                 "or \"warnings\" for all codes but not-simulated")
       ->delimiter(',')
       ->check(CLI::IsMember(CodesForFailOn()))
       ->type_name("CODE,...");
-  AddOutputFlag(app, options->output);
+  AddPageFlag(app, options->output);
   line.OnRun(app, [options](tool::Console& console) { return RunPlan(*options, console); });
 }
 

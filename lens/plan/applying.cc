@@ -1,3 +1,8 @@
+// Objects are sorted by what refers to what: definitions, namespaces, clusters, rules, overrides,
+// policies, templates. Each is applied whether or not another one was refused, so that one run
+// reports all problems. Quotas come after everything else is placed, and what is placed is booked
+// on them then, as the daemon does it with a new quota. Nothing is kept between calls but problems.
+
 #include "lens/plan/applying.h"
 
 #include <algorithm>
@@ -6,9 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "api/binding_usage.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "sandbox/sim/kinds.h"
+#include "sandbox/sim/writes.h"
 #include "sandbox/unknown_fields.h"
 
 namespace lens::plan {
@@ -59,6 +66,35 @@ std::string FieldIn(absl::string_view message) {
   return std::string(message.substr(0, message.find(':')));
 }
 
+// Returns what the workloads of the namespace use.
+absl::StatusOr<api::ResourceList> UsedIn(sandbox::Backend& backend, absl::string_view ns) {
+  api::ResourceList used;
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> bindings,
+                   backend.List(api::ResourceBindings().gvr(), ns, kube::LabelSelector()));
+  for (const kube::ObjectPtr& binding : bindings) {
+    ASSIGN_OR_RETURN(const api::ResourceList some, api::UsageOf(api::BindingView(*binding)));
+    used.Add(some);
+  }
+  return used;
+}
+
+// Books what is placed already on the quotas on which nothing is booked. The daemon does so with
+// each quota that is new.
+absl::Status BookQuotas(sandbox::Backend& backend) {
+  const kube::Gvr quotas = api::FederatedResourceQuotas().gvr();
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> all,
+                   backend.List(quotas, "", kube::LabelSelector()));
+  for (const kube::ObjectPtr& quota : all) {
+    if (!quota->status()["overallUsed"].is_null()) continue;
+    ASSIGN_OR_RETURN(api::ResourceList used, UsedIn(backend, quota->ns()));
+    used.KeepOnly(quota->spec()["overall"]);
+    json::Value status = quota->status();
+    status.Set("overallUsed", used.ToJson());
+    RETURN_IF_ERROR(sandbox::WriteStatus(backend, quotas, *quota, std::move(status)));
+  }
+  return absl::OkStatus();
+}
+
 kube::Object InventedCluster(int number) {
   return kube::Object::Make(api::Clusters().gvk, {"", absl::StrCat("member", number)});
 }
@@ -96,6 +132,16 @@ void Applying::CheckFields(const std::vector<InputObject>& objects) {
 absl::Status Applying::Apply(const std::vector<InputObject>& objects) {
   for (const InputObject* read : InOrder(objects)) Add(*read, plane_.Apply(read->object));
   return problems_.ToStatus();
+}
+
+absl::Status Applying::ApplyForFleet(const std::vector<InputObject>& objects) {
+  for (const InputObject& read : objects) {
+    if (IsOneOf(read.object, {&api::ClusterTaintPolicies(), &api::FederatedResourceQuotas()})) {
+      Add(read, plane_.Apply(read.object));
+    }
+  }
+  RETURN_IF_ERROR(problems_.ToStatus());
+  return BookQuotas(plane_.backend());
 }
 
 absl::Status Applying::InventClusters(int count) {

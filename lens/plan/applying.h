@@ -34,6 +34,9 @@ class Applying {
   void CheckFields(const std::vector<InputObject>& objects);
   // kInvalidArgument has a line for each object that was refused, here or in an earlier call.
   absl::Status Apply(const std::vector<InputObject>& objects);
+  // Applies what has a part only in questions about the fleet: ClusterTaintPolicies and
+  // FederatedResourceQuotas.
+  absl::Status ApplyForFleet(const std::vector<InputObject>& objects);
   // Adds clusters with the names member1, member2 and so on.
   absl::Status InventClusters(int count);
 

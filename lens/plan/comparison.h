@@ -11,6 +11,7 @@
 #include "lens/plan/findings.h"
 #include "lens/plan/input.h"
 #include "lens/plan/outcome.h"
+#include "lens/plan/what_if.h"
 
 namespace lens::plan {
 
@@ -53,6 +54,8 @@ struct Plan {
   std::vector<TemplateChange> templates;  // Sorted by namespace, kind and name.
   std::vector<Finding> findings;          // Sorted by place.
   size_t clusters = 0;                    // How many there are.
+  // The answer to a question about the fleet; nullopt when none was asked.
+  std::optional<WhatIf> what_if;
 
   Counts Count() const;
 };

@@ -43,6 +43,10 @@ constexpr absl::Duration kLook = absl::Milliseconds(20);
 constexpr absl::Duration kStandstill = absl::Seconds(3);
 constexpr absl::Duration kWarnedStandstill = absl::Seconds(1);
 constexpr absl::Duration kPatience = absl::Minutes(2);
+// The scheduler notices a change in less time than that; what it could not place it tries again
+// every second.
+constexpr absl::Duration kSilence = absl::Milliseconds(150);
+constexpr absl::Duration kSilenceOfRetries = absl::Milliseconds(1300);
 
 // Custom resources have a group with a dot in it that has no built-in kinds.
 bool MayBeCustom(const kube::Gvk& gvk, const std::vector<kube::Resource>& served,
@@ -95,6 +99,23 @@ json::Value Condition(absl::string_view type) {
                               {"reason", "Assumed"},
                               {"message", ""},
                               {"lastTransitionTime", kube::FormatTime(base::RealClock().Now())}});
+}
+
+absl::Duration NoSilence(sandbox::Backend&) { return absl::ZeroDuration(); }
+
+absl::Duration SilenceAfterChange(sandbox::Backend& backend) {
+  for (const auto* resource : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    const auto bindings = backend.List(resource->gvr(), "", kube::LabelSelector());
+    if (!bindings.ok()) continue;
+    for (const kube::ObjectPtr& binding : *bindings) {
+      const json::Value* scheduled =
+          kube::FindCondition(binding->status()["conditions"], api::kBindingScheduled);
+      const bool retried = scheduled != nullptr && (*scheduled)["status"].AsString() == "False" &&
+                           (*scheduled)["reason"].AsString() != "NoClusterFit";
+      if (retried) return kSilenceOfRetries;
+    }
+  }
+  return kSilence;
 }
 
 // Returns the status with everything that it lacks.
@@ -202,6 +223,7 @@ absl::StatusOr<std::unique_ptr<DryControlPlane>> DryControlPlane::Start(config::
   fleet.crd_directory = crds;
   fleet.release = options.wanted_release;
   fleet.scheduler_gates = options.gates;
+  fleet.enforce_quotas = options.gates.Enabled(config::Gate::kFederatedQuotaEnforcement);
   ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Fleet> started, sandbox::Fleet::Start(fleet));
   options.Emulate(started->release());
   // Nobody reports what clusters serve: their status is there from the beginning.
@@ -325,6 +347,14 @@ absl::Status DryControlPlane::RestoreBinding(const kube::Object& live, bool has_
   return backend().Patch(bindings, live.key(), request).status();
 }
 
+absl::Status DryControlPlane::RestoreQuota(const kube::Object& live) {
+  RETURN_IF_ERROR(Apply(live));
+  sandbox::PatchRequest request;
+  request.subresource = "status";
+  request.patch.Set("status", live.status());
+  return backend().Patch(api::FederatedResourceQuotas().gvr(), live.key(), request).status();
+}
+
 absl::Status DryControlPlane::Delete(const kube::Object& object) {
   ASSIGN_OR_RETURN(const kube::Resource resource, ResourceFor(object));
   kube::ObjectKey key = object.key();
@@ -358,6 +388,15 @@ absl::StatusOr<std::string> DryControlPlane::Versions() {
 }
 
 absl::Status DryControlPlane::Settle(const base::StopToken& stop) {
+  return SettleFor(NoSilence, stop);
+}
+
+absl::Status DryControlPlane::SettleAfterChange(const base::StopToken& stop) {
+  return SettleFor(SilenceAfterChange, stop);
+}
+
+absl::Status DryControlPlane::SettleFor(absl::Duration (*silence)(sandbox::Backend&),
+                                        const base::StopToken& stop) {
   if (loops_ == nullptr) RETURN_IF_ERROR(StartLoops());
   const base::Clock& clock = base::RealClock();
   const base::SteadyTime deadline = clock.SteadyNow() + kPatience;
@@ -374,7 +413,8 @@ absl::Status DryControlPlane::Settle(const base::StopToken& stop) {
                          loops_->Watch(SelectedKinds(backend(), options_));
     // Twice in a row, because what was just written may not have reached the loops at the first
     // look.
-    if (same && settled && was_settled) return absl::OkStatus();
+    const bool silent = same && clock.SteadyNow() - changed >= silence(backend());
+    if (silent && settled && was_settled) return absl::OkStatus();
     const bool warned = !loops_->Warnings().empty();
     const absl::Duration standstill = warned ? kWarnedStandstill : kStandstill;
     if (same && idle && clock.SteadyNow() - changed > standstill) return absl::OkStatus();

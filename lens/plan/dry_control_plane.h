@@ -35,6 +35,8 @@ class DryControlPlane {
                                                                 const std::string& crds = "");
 
   sandbox::Backend& backend() { return fleet_->control_plane().backend(); }
+  // The daemon's flags, as the release that is emulated has them.
+  const config::Options& options() const { return options_; }
 
   // Returns how to reach the server over its API.
   absl::StatusOr<kube::ConnectionConfig> Connection();
@@ -61,12 +63,18 @@ class DryControlPlane {
   absl::Status RestoreBinding(const kube::Object& live, bool has_passed);
   // Takes over a Work that is not being deleted, without what keeps it from being deleted.
   absl::Status RestoreWork(const kube::Object& live);
+  // Takes over a FederatedResourceQuota with what is booked on it. Call it after all bindings were
+  // restored, lest they are booked twice.
+  absl::Status RestoreQuota(const kube::Object& live);
   // Deletes the object if it exists.
   absl::Status Delete(const kube::Object& object);
 
   // Blocks until nothing changes any more: no loop has anything to do, and everything that policies
   // select is placed and rendered, or cannot be. kDeadlineExceeded after two minutes.
   absl::Status Settle(const base::StopToken& stop);
+  // As Settle, after a change of Clusters or evictions: nothing has to happen because of it, so
+  // that a short silence is waited for, and a longer one while the scheduler tries something again.
+  absl::Status SettleAfterChange(const base::StopToken& stop);
 
   // Answers by the customizations that were applied, the shipped ones and the built-in rules.
   // REQUIRES: Settle was called.
@@ -81,6 +89,8 @@ class DryControlPlane {
   absl::Status EnsureNamespace(const std::string& name);
   absl::Status ApplyCluster(const kube::Object& cluster);
   absl::Status StartLoops();
+  // Blocks as Settle, until nothing has changed for so long.
+  absl::Status SettleFor(absl::Duration (*silence)(sandbox::Backend&), const base::StopToken& stop);
   // Returns a text that changes with every change of an object.
   absl::StatusOr<std::string> Versions();
 

@@ -33,12 +33,19 @@ inline constexpr char kDependencyMissing[] = "dependency-missing";
 inline constexpr char kKindAssumed[] = "kind-assumed";
 inline constexpr char kNotSimulated[] = "not-simulated";
 inline constexpr char kLoopWarning[] = "loop-warning";
+// Those of what-if (fates.h).
+inline constexpr char kNoRoom[] = "no-room";
+inline constexpr char kPinned[] = "pinned";
+inline constexpr char kQuota[] = "quota";
+inline constexpr char kStays[] = "stays";
+inline constexpr char kLeftBehind[] = "left-behind";
 
 // All of them.
 inline constexpr const char* kAll[] = {
     kNoPolicy,     kSelectsNothing, kNoSuchCluster, kNoClusterMatches, kPreemptionOff,
     kOldPurgeMode, kOverrideFails,  kHeldBack,      kNotScheduled,     kDependencyMissing,
-    kKindAssumed,  kNotSimulated,   kLoopWarning,
+    kKindAssumed,  kNotSimulated,   kLoopWarning,   kNoRoom,           kPinned,
+    kQuota,        kStays,          kLeftBehind,
 };
 
 }  // namespace finding

@@ -25,6 +25,8 @@ namespace lens::plan {
 namespace {
 
 constexpr size_t kIdsPerRequest = 50;
+// So many objects of a kind are read one by one; more by a list of all.
+constexpr size_t kMostSingly = 10;
 
 bool IsOf(const kube::Object& object, const kube::Resource& resource) {
   return object.gvk().group == resource.gvk.group && object.gvk().kind == resource.gvk.kind;
@@ -60,6 +62,48 @@ absl::StatusOr<LiveState> LiveReader::ReadTouched(const std::vector<InputObject>
   RETURN_IF_ERROR(ReadScenery(stop));
   for (const InputObject& read : files) RETURN_IF_ERROR(Touch(read.object, stop));
   return Drain(stop);
+}
+
+absl::StatusOr<LiveState> LiveReader::ReadAll(const std::vector<InputObject>& files,
+                                              const base::StopToken& stop) {
+  RETURN_IF_ERROR(ReadScenery(stop));
+  ASSIGN_OR_RETURN(state_.taint_policies, List(api::ClusterTaintPolicies(), "", "", stop));
+  ASSIGN_OR_RETURN(state_.quotas, List(api::FederatedResourceQuotas(), "", "", stop));
+  RETURN_IF_ERROR(ListTemplates(stop));
+  for (const auto& [key, binding] : bindings_) {
+    const api::ObjectReference reference = api::BindingView(binding).Resource();
+    if (!ResourceOf(reference.gvk()).gvk.empty()) Add(reference.gvk(), reference.key());
+  }
+  for (const InputObject& read : files) RETURN_IF_ERROR(Touch(read.object, stop));
+  return Drain(stop);
+}
+
+absl::Status LiveReader::ListTemplates(const base::StopToken& stop) {
+  std::map<kube::Gvk, size_t> counts;
+  for (const auto& [key, binding] : bindings_) {
+    ++counts[api::BindingView(binding).Resource().gvk()];
+  }
+  for (const auto& [gvk, count] : counts) {
+    const kube::Resource resource = ResourceOf(gvk);
+    if (count <= kMostSingly || resource.gvk.empty()) continue;
+    ASSIGN_OR_RETURN(std::vector<kube::Object> objects, List(resource, "", "", stop));
+    for (kube::Object& object : objects) {
+      const kube::ObjectKey key = object.key();
+      listed_[gvk].emplace(key, std::move(object));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<kube::Object> LiveReader::Template(const Target& target,
+                                                  const base::StopToken& stop) {
+  const auto& [gvk, key] = target;
+  const auto kind = listed_.find(gvk);
+  if (kind != listed_.end()) {
+    const auto found = kind->second.find(key);
+    if (found != kind->second.end()) return found->second;
+  }
+  return client_.Get(ResourceOf(gvk), key, stop);
 }
 
 absl::StatusOr<LiveState> LiveReader::ReadNeeded(
@@ -213,7 +257,7 @@ absl::StatusOr<LiveState> LiveReader::Drain(const base::StopToken& stop) {
 absl::Status LiveReader::ReadTarget(const Target& target, const base::StopToken& stop) {
   const auto& [gvk, key] = target;
   RETURN_IF_ERROR(ReadDefinition(gvk, stop));
-  absl::StatusOr<kube::Object> object = client_.Get(ResourceOf(gvk), key, stop);
+  absl::StatusOr<kube::Object> object = Template(target, stop);
   // The files may create it; deleted meanwhile is the same.
   if (kube::IsGone(object.status())) return absl::OkStatus();
   if (!object.ok()) return base::Annotate(object.status(), "reading ", gvk.kind);

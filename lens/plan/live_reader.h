@@ -30,6 +30,8 @@ struct LiveState {
   std::vector<kube::Object> templates;
   std::vector<kube::Object> bindings;  // Of the templates, of both scopes.
   std::vector<kube::Object> works;     // Of the bindings.
+  // ClusterTaintPolicies and FederatedResourceQuotas, for questions about the fleet.
+  std::vector<kube::Object> taint_policies, quotas;
 };
 
 // Keeps what it has read, so that nothing is read, or returned, twice. Not thread-safe.
@@ -45,6 +47,10 @@ class LiveReader {
   // whatever needs that, too. Errors are the client's, with what was to be read.
   absl::StatusOr<LiveState> ReadTouched(const std::vector<InputObject>& files,
                                         const base::StopToken& stop);
+  // Returns everything that is propagated, and what is asked about the fleet for, too: for
+  // questions about the fleet, which may touch any template. The files are applied besides.
+  absl::StatusOr<LiveState> ReadAll(const std::vector<InputObject>& files,
+                                    const base::StopToken& stop);
   // Returns what the references name or select, likewise.
   absl::StatusOr<LiveState> ReadNeeded(const std::vector<api::DependentReference>& references,
                                        const base::StopToken& stop);
@@ -71,6 +77,10 @@ class LiveReader {
   // Reads all targets that were added, and those that they lead to.
   absl::StatusOr<LiveState> Drain(const base::StopToken& stop);
   absl::Status ReadTarget(const Target& target, const base::StopToken& stop);
+  // Returns the template, by a request of its own unless its kind was listed.
+  absl::StatusOr<kube::Object> Template(const Target& target, const base::StopToken& stop);
+  // Lists the kinds of which many objects are propagated.
+  absl::Status ListTemplates(const base::StopToken& stop);
   absl::Status ReadDefinition(const kube::Gvk& gvk, const base::StopToken& stop);
   absl::Status ReadWorks(const base::StopToken& stop);
 
@@ -78,6 +88,8 @@ class LiveReader {
   kube::Discovery discovery_;
   std::vector<kube::Object> policies_, overrides_;
   std::map<kube::ObjectKey, kube::Object> bindings_;  // All; of both scopes.
+  // The objects of kinds that were listed as a whole.
+  std::map<kube::Gvk, std::map<kube::ObjectKey, kube::Object>> listed_;
   std::set<Target> seen_;
   std::set<kube::Gvk> defined_;
   std::deque<Target> open_;

@@ -77,13 +77,16 @@ TemplateOutcome ReadBinding(const kube::Object& binding) {
   }
   for (const api::TargetCluster& target : view.DispatchTargets()) {
     ClusterShare& share = out.clusters[target.name];
+    out.targets.insert(target.name);
     if (view.Replicas() > 0) share.replicas = target.replicas;
   }
   const json::Value* scheduled =
       kube::FindCondition(binding.status()["conditions"], api::kBindingScheduled);
   if (scheduled != nullptr && (*scheduled)["status"].AsString() == "False") {
     out.not_scheduled = (*scheduled)["message"].ToString();
+    out.not_scheduled_reason = (*scheduled)["reason"].ToString();
   }
+  out.requests = view.ReplicaRequirements()["resourceRequest"];
   out.propagates_dependencies = view.PropagateDeps();
   out.dependencies = api::RecordedDependencies(binding);
   for (const api::BindingSnapshot& snapshot : view.RequiredBy()) {

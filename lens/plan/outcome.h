@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "api/dependencies.h"
+#include "base/json.h"
 #include "kube/meta/object.h"
 #include "lens/plan/input.h"
 #include "sandbox/storage/backend.h"
@@ -34,6 +36,9 @@ struct TemplateOutcome {
   std::map<std::string, ClusterShare> clusters;
   std::string held_back;      // Why its present state reaches no cluster; "" if nothing holds it.
   std::string not_scheduled;  // Why the scheduler placed it nowhere; "" if it did not refuse.
+  std::string not_scheduled_reason;  // The reason of the same condition, such as "NoClusterFit".
+  std::set<std::string> targets;     // The clusters that are meant to have it.
+  json::Value requests;              // What one replica asks for, by resource.
   bool propagates_dependencies = false;
   std::vector<api::DependentReference> dependencies;
   std::vector<std::string> required_by;  // The bindings that it follows, "shop/web-deployment".

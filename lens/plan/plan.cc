@@ -2,6 +2,10 @@
 // then what shall be there is applied over it. So placements that need not change stay where they
 // are, as they would on the real control plane. With a live control plane its state is brought over
 // instead, bindings included, and the manifests of its Works are what is there now.
+//
+// A question about the fleet comes after that: what has been reached then, and what becomes of it
+// anyway (evictions that are under way), is the state before, and what the changes of the fleet
+// make of it the state after. Findings that hold before, too, are left out.
 
 #include "lens/plan/plan.h"
 
@@ -9,11 +13,16 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "lens/plan/applying.h"
+#include "lens/plan/changed_fleet.h"
 #include "lens/plan/dry_control_plane.h"
+#include "lens/plan/dry_failover.h"
+#include "lens/plan/fates.h"
 #include "lens/plan/findings.h"
 #include "lens/plan/passages.h"
 #include "lens/plan/seeding.h"
@@ -33,7 +42,9 @@ class Planner {
   Planner(const PlanRequest& request, DryControlPlane& plane) : request_(request), plane_(plane) {}
 
   absl::StatusOr<Plan> MakeLive(const base::StopToken& stop) {
-    ASSIGN_OR_RETURN(const LiveState live, request_.live->ReadTouched(request_.objects, stop));
+    ASSIGN_OR_RETURN(const LiveState live, request_.edits.empty()
+                                               ? request_.live->ReadTouched(request_.objects, stop)
+                                               : request_.live->ReadAll(request_.objects, stop));
     RETURN_IF_ERROR(TakeOver(live));
     // So that the loops see edits of what was there. New rules of the interpreter are not waited
     // for, so they have to be there when the loops start.
@@ -44,7 +55,7 @@ class Planner {
     RETURN_IF_ERROR(applying_.Apply(objects));
     RETURN_IF_ERROR(plane_.Settle(stop));
     RETURN_IF_ERROR(FollowDependencies(stop));
-    return Result(OutcomeOf(live_));
+    return request_.edits.empty() ? Result(OutcomeOf(live_)) : AskAboutFleet(stop);
   }
 
   absl::StatusOr<Plan> Make(const base::StopToken& stop) {
@@ -63,7 +74,7 @@ class Planner {
     RETURN_IF_ERROR(applying_.Apply(request_.objects));
     RETURN_IF_ERROR(applying_.InventClusters(request_.clusters));
     RETURN_IF_ERROR(plane_.Settle(stop));
-    return Result(before);
+    return request_.edits.empty() ? Result(before) : AskAboutFleet(stop);
   }
 
  private:
@@ -112,20 +123,94 @@ class Planner {
     return outcome;
   }
 
-  absl::StatusOr<Plan> Result(const Outcome& before) {
-    ASSIGN_OR_RETURN(Outcome after, Read());
-    if (request_.live != nullptr) LeaveOutDefinitions(after);
-    RETURN_IF_ERROR(LeaveOutGoneOverrides(after));
+  absl::StatusOr<Outcome> ReadForResult() {
+    ASSIGN_OR_RETURN(Outcome outcome, Read());
+    if (request_.live != nullptr) LeaveOutDefinitions(outcome);
+    RETURN_IF_ERROR(LeaveOutGoneOverrides(outcome));
+    return outcome;
+  }
+
+  std::vector<Finding> AllFindings(const Outcome& outcome) {
+    return FindingsOf({request_.objects, outcome, plane_.backend(), request_.daemon,
+                       plane_.Warnings(), plane_.assumed_kinds()});
+  }
+
+  absl::StatusOr<Plan> AskAboutFleet(const base::StopToken& stop) {
+    // Policies of taints and quotas in the files.
+    RETURN_IF_ERROR(applying_.ApplyForFleet(request_.base));
+    RETURN_IF_ERROR(applying_.ApplyForFleet(request_.objects));
+    RETURN_IF_ERROR(DryFailover(plane_, base::RealClock().Now()).Run(stop).status());
+    ASSIGN_OR_RETURN(Outcome before, ReadForResult());
+    const std::vector<Finding> known = AllFindings(before);
+    ASSIGN_OR_RETURN(const FleetAftermath aftermath, ChangeFleet(request_.edits, plane_, stop));
+    // What is placed for the first time takes along what nothing has needed so far.
+    if (request_.live != nullptr) RETURN_IF_ERROR(FollowDependencies(stop));
+    ASSIGN_OR_RETURN(Outcome after, ReadForResult());
+    KeepTargets(before);
+    KeepTargets(after);
     Plan plan;
     plan.templates = Compare(before, after, request_.objects);
-    plan.findings = FindingsOf({request_.objects, after, plane_.backend(), request_.daemon,
-                                plane_.Warnings(), plane_.assumed_kinds()});
+    const Story story{request_.edits, aftermath, before, after, plan.templates, plane_};
+    plan.what_if = WhatIfOf(story);
+    plan.findings = NewFindings(known, AllFindings(after));
+    LeaveOutFailuresIn(request_.edits, plan.findings);
+    for (Finding& found : FindingsOf(story, *plan.what_if)) {
+      plan.findings.push_back(std::move(found));
+    }
+    std::sort(plan.findings.begin(), plan.findings.end());
+    RETURN_IF_ERROR(CountClusters(plan));
+    return plan;
+  }
+
+  // Leaves out what the loops have yet to delete.
+  static void KeepTargets(Outcome& outcome) {
+    for (auto& [id, one] : outcome) {
+      const std::set<std::string>& targets = one.targets;
+      std::erase_if(one.clusters,
+                    [&](const auto& share) { return !targets.contains(share.first); });
+    }
+  }
+
+  // A loop fails to put something into a cluster that is no more, until the scheduler has taken it
+  // out of the binding.
+  static void LeaveOutFailuresIn(const std::vector<FleetEdit>& edits,
+                                 std::vector<Finding>& findings) {
+    for (const FleetEdit& edit : edits) {
+      if (edit.kind != FleetEdit::Kind::kWithout) continue;
+      std::erase_if(findings, [&](const Finding& found) {
+        return found.code == finding::kLoopWarning &&
+               absl::StrContains(found.message, absl::StrCat("cluster ", edit.cluster, ":"));
+      });
+    }
+  }
+
+  // Returns those that are not known. What the scheduler refuses has a finding of its own.
+  static std::vector<Finding> NewFindings(const std::vector<Finding>& known,
+                                          const std::vector<Finding>& now) {
+    std::vector<Finding> fresh;
+    for (const Finding& found : now) {
+      const bool is_known = std::find(known.begin(), known.end(), found) != known.end();
+      if (!is_known && found.code != finding::kNotScheduled) fresh.push_back(found);
+    }
+    return fresh;
+  }
+
+  absl::StatusOr<Plan> Result(const Outcome& before) {
+    ASSIGN_OR_RETURN(const Outcome after, ReadForResult());
+    Plan plan;
+    plan.templates = Compare(before, after, request_.objects);
+    plan.findings = AllFindings(after);
     AddNotSimulated(after, plan.findings);
     std::sort(plan.findings.begin(), plan.findings.end());
+    RETURN_IF_ERROR(CountClusters(plan));
+    return plan;
+  }
+
+  absl::Status CountClusters(Plan& plan) {
     ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> clusters,
                      plane_.backend().List(api::Clusters().gvr(), "", kube::LabelSelector()));
     plan.clusters = clusters.size();
-    return plan;
+    return absl::OkStatus();
   }
 
   // The simulated server has definitions of its own, and those that were read for the sake of their

@@ -9,6 +9,7 @@
 #include "base/stop_token.h"
 #include "config/options.h"
 #include "lens/plan/comparison.h"
+#include "lens/plan/fleet_edit.h"
 #include "lens/plan/input.h"
 #include "lens/plan/live_reader.h"
 
@@ -24,6 +25,10 @@ struct PlanRequest {
   LiveReader* live = nullptr;
   // So many clusters, "member1" and so on, take part beside those that the objects define.
   int clusters = 0;
+  // What is asked about the fleet: the changes are made, all at the same time, once the objects are
+  // applied, and the plan is the difference that they make. With a live control plane all templates
+  // take part then, else those of `base` and `objects`.
+  std::vector<FleetEdit> edits;
   config::Options daemon;
   // The directory of Karmada's definitions; empty stands for those that came with the program.
   std::string crds;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -84,13 +85,17 @@ std::string ActionText(const ClusterChange& change, const tool::Colours& colours
   return colours.Red(absl::StrCat("! ", cluster, ": nothing can be made for it"));
 }
 
-std::string ClusterText(const ClusterChange& change, const ReportOptions& options) {
-  std::string line = absl::StrCat("  ", ActionText(change, options.colours), ReplicasText(change));
+std::string SummaryOf(const ClusterChange& change, const tool::Colours& colours) {
+  std::string line = absl::StrCat(ActionText(change, colours), ReplicasText(change));
   if (change.suspended) absl::StrAppend(&line, ", suspended");
   if (!change.overrides.empty() && !IsGone(change)) {
     absl::StrAppend(&line, ", ", OneLines(change.overrides));
   }
-  line += "\n";
+  return line;
+}
+
+std::string ClusterText(const ClusterChange& change, const ReportOptions& options) {
+  const std::string line = absl::StrCat("  ", SummaryOf(change, options.colours), "\n");
   // A new object has no diff that would show it.
   if (options.full && !change.manifest.empty() && change.action == Action::kCreate) {
     return line + Indented(tool::Printable(yaml::Write(change.manifest.root())), "      ");
@@ -109,15 +114,54 @@ std::string DependencyLine(const TemplateOutcome& outcome) {
                       "\n");
 }
 
-bool Differs(const TemplateChange& change) {
-  return std::any_of(change.clusters.begin(), change.clusters.end(),
-                     [](const ClusterChange& one) { return one.action != Action::kNone; });
+std::string QuestionText(const WhatIf& answer, const tool::Colours& colours) {
+  std::string text = colours.Bold(
+      absl::StrCat("What if ", tool::OneLine(absl::StrJoin(answer.changes, ", ")), "?\n"));
+  for (const std::string& note : answer.notes) {
+    absl::StrAppend(&text, "  ", tool::OneLine(note), "\n");
+  }
+  if (answer.evictions_take > absl::ZeroDuration()) {
+    absl::StrAppend(&text, "  The evictions take ", absl::FormatDuration(answer.evictions_take),
+                    " together.\n");
+  }
+  return absl::StrCat(text, "  Templates: ", CountsOf(answer), ".\n\n");
 }
 
-std::string TemplateText(const TemplateChange& change, const ReportOptions& options) {
-  std::string text = absl::StrCat(options.colours.Bold(tool::OneLine(change.id.ToString())),
-                                  options.colours.Dim(InBrackets(change.place)), "\n",
-                                  PolicyLine(change), DependencyLine(change.outcome));
+const Fate* FateOf(const Plan& plan, const TemplateChange& change) {
+  if (!plan.what_if.has_value()) return nullptr;
+  const auto found = plan.what_if->fates.find(change.id);
+  return found == plan.what_if->fates.end() ? nullptr : &found->second;
+}
+
+std::string VerdictText(Verdict verdict, const tool::Colours& colours) {
+  switch (verdict) {
+    case Verdict::kUnchanged:
+      return "";
+    case Verdict::kNoRoom:
+    case Verdict::kPinned:
+    case Verdict::kQuota:
+    case Verdict::kStays:
+      return absl::StrCat("  ", colours.Red(NameOf(verdict)));
+    default:
+      return absl::StrCat("  ", colours.Yellow(NameOf(verdict)));
+  }
+}
+
+std::string LeavingLines(const Fate& fate) {
+  std::string text;
+  for (const Leaving& leaving : fate.leaves) {
+    absl::StrAppend(&text, "  ", tool::OneLine(leaving.ToString()), "\n");
+  }
+  return text;
+}
+
+std::string TemplateText(const TemplateChange& change, const Fate* fate,
+                         const ReportOptions& options) {
+  std::string text =
+      absl::StrCat(options.colours.Bold(tool::OneLine(change.id.ToString())),
+                   fate == nullptr ? "" : VerdictText(fate->verdict, options.colours),
+                   options.colours.Dim(InBrackets(change.place)), "\n", PolicyLine(change),
+                   DependencyLine(change.outcome), fate == nullptr ? "" : LeavingLines(*fate));
   if (!change.outcome.not_scheduled.empty()) {
     absl::StrAppend(&text, "  ", options.colours.Red("! in no cluster: "),
                     tool::OneLine(change.outcome.not_scheduled), "\n");
@@ -165,6 +209,48 @@ json::Value PolicyJson(const TemplateChange& change) {
                               {"place", PlaceJson(change.policy_place)}});
 }
 
+std::string SecondsText(absl::Duration duration) { return absl::FormatDuration(duration); }
+
+absl::string_view NameOf(Leaving::How how) {
+  switch (how) {
+    case Leaving::How::kAtOnce:
+      return "at-once";
+    case Leaving::How::kGradually:
+      return "gracefully";
+    case Leaving::How::kFollows:
+      return "follows";
+    case Leaving::How::kFirst:
+      break;
+  }
+  return "directly";
+}
+
+json::Value FateJson(const Fate& fate) {
+  json::Value leaves = json::Value::Array();
+  for (const Leaving& leaving : fate.leaves) {
+    leaves.Append(json::Value::Object({{"cluster", leaving.cluster},
+                                       {"how", NameOf(leaving.how)},
+                                       {"after", SecondsText(leaving.after)},
+                                       {"atMost", SecondsText(leaving.at_most)},
+                                       {"lost", leaving.is_lost}}));
+  }
+  return json::Value::Object(
+      {{"verdict", NameOf(fate.verdict)}, {"why", fate.why}, {"leaves", std::move(leaves)}});
+}
+
+json::Value WhatIfJson(const WhatIf& answer) {
+  json::Value counts = json::Value::Object();
+  for (const Verdict verdict : kVerdicts) {
+    const auto found = answer.counts.find(verdict);
+    counts.Set(NameOf(verdict),
+               static_cast<int64_t>(found == answer.counts.end() ? 0 : found->second));
+  }
+  return json::Value::Object({{"changes", json::Value::Strings(answer.changes)},
+                              {"notes", json::Value::Strings(answer.notes)},
+                              {"templates", std::move(counts)},
+                              {"evictionsTake", SecondsText(answer.evictions_take)}});
+}
+
 json::Value TemplateJson(const TemplateChange& change) {
   json::Value clusters = json::Value::Array(), needs = json::Value::Array();
   for (const ClusterChange& cluster : change.clusters) clusters.Append(ClusterJson(cluster));
@@ -184,13 +270,40 @@ json::Value TemplateJson(const TemplateChange& change) {
 
 }  // namespace
 
+bool Differs(const TemplateChange& change) {
+  return std::any_of(change.clusters.begin(), change.clusters.end(),
+                     [](const ClusterChange& one) { return one.action != Action::kNone; });
+}
+
+std::string LineOf(const ClusterChange& change) {
+  const std::string line = SummaryOf(change, tool::Colours(false));
+  return std::string(absl::StripLeadingAsciiWhitespace(line));
+}
+
+std::string CountsOf(const WhatIf& answer) {
+  std::vector<std::string> parts;
+  for (const Verdict verdict : kVerdicts) {
+    const auto found = answer.counts.find(verdict);
+    if (found != answer.counts.end()) {
+      parts.push_back(absl::StrCat(NameOf(verdict), " ", found->second));
+    }
+  }
+  return parts.empty() ? "every template stays as it is" : absl::StrJoin(parts, ", ");
+}
+
 std::string TextOf(const Plan& plan, const ReportOptions& options) {
   std::string text;
+  if (plan.what_if.has_value()) text = QuestionText(*plan.what_if, options.colours);
   for (const TemplateChange& change : plan.templates) {
     // What stays as it is only appears in the numbers, unless something keeps it from its clusters.
-    const bool shown = options.full || Differs(change) || !change.outcome.not_scheduled.empty() ||
-                       !change.outcome.held_back.empty();
-    if (shown) absl::StrAppend(&text, TemplateText(change, options), "\n");
+    const Fate* fate = FateOf(plan, change);
+    const bool is_stuck =
+        !change.outcome.not_scheduled.empty() || !change.outcome.held_back.empty();
+    // What is stuck whatever becomes of the fleet is another question's answer.
+    const bool concerned = fate == nullptr ? is_stuck : fate->verdict != Verdict::kUnchanged;
+    if (options.full || Differs(change) || concerned) {
+      absl::StrAppend(&text, TemplateText(change, fate, options), "\n");
+    }
   }
   const Counts counts = plan.Count();
   const std::string numbers = absl::StrCat(
@@ -214,7 +327,12 @@ std::string WarningsOf(const Plan& plan, const tool::Colours& colours) {
 
 json::Value JsonOf(const Plan& plan) {
   json::Value templates = json::Value::Array(), warnings = json::Value::Array();
-  for (const TemplateChange& change : plan.templates) templates.Append(TemplateJson(change));
+  for (const TemplateChange& change : plan.templates) {
+    json::Value one = TemplateJson(change);
+    const Fate* fate = FateOf(plan, change);
+    if (fate != nullptr) one.Set("whatIf", FateJson(*fate));
+    templates.Append(std::move(one));
+  }
   for (const Finding& found : plan.findings) {
     warnings.Append(json::Value::Object({{"code", found.code},
                                          {"object", found.object},
@@ -223,16 +341,18 @@ json::Value JsonOf(const Plan& plan) {
   }
   const Counts counts = plan.Count();
   const auto number = [](size_t n) { return static_cast<int64_t>(n); };
-  return json::Value::Object(
-      {{"templates", std::move(templates)},
-       {"warnings", std::move(warnings)},
-       {"summary", json::Value::Object({{"clusters", number(plan.clusters)},
-                                        {"create", number(counts.create)},
-                                        {"change", number(counts.change)},
-                                        {"delete", number(counts.remove)},
-                                        {"release", number(counts.release)},
-                                        {"unchanged", number(counts.unchanged)},
-                                        {"fail", number(counts.fail)}})}});
+  json::Value all =
+      json::Value::Object({{"templates", std::move(templates)},
+                           {"warnings", std::move(warnings)},
+                           {"summary", json::Value::Object({{"clusters", number(plan.clusters)},
+                                                            {"create", number(counts.create)},
+                                                            {"change", number(counts.change)},
+                                                            {"delete", number(counts.remove)},
+                                                            {"release", number(counts.release)},
+                                                            {"unchanged", number(counts.unchanged)},
+                                                            {"fail", number(counts.fail)}})}});
+  if (plan.what_if.has_value()) all.Set("whatIf", WhatIfJson(*plan.what_if));
+  return all;
 }
 
 }  // namespace lens::plan

@@ -24,7 +24,8 @@ kube::Object Merged(const kube::Object& live, const kube::Object& file) {
 }  // namespace
 
 absl::Status Seed(const LiveState& live, DryControlPlane& plane) {
-  for (const auto* objects : {&live.definitions, &live.scenery, &live.templates}) {
+  for (const auto* objects :
+       {&live.definitions, &live.scenery, &live.taint_policies, &live.templates}) {
     for (const kube::Object& object : *objects) {
       RETURN_IF_ERROR(base::Annotate(plane.Restore(object), "taking over ", object.Describe()));
     }
@@ -37,6 +38,9 @@ absl::Status Seed(const LiveState& live, DryControlPlane& plane) {
   for (const kube::Object& binding : live.bindings) {
     RETURN_IF_ERROR(base::Annotate(plane.RestoreBinding(binding, passed.contains(binding.key())),
                                    "taking over ", binding.Describe()));
+  }
+  for (const kube::Object& quota : live.quotas) {
+    RETURN_IF_ERROR(base::Annotate(plane.RestoreQuota(quota), "taking over ", quota.Describe()));
   }
   return absl::OkStatus();
 }

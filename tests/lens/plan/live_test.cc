@@ -87,6 +87,7 @@ struct Fixture {
     request.objects = *ObjectsOf(*tool::ParseDocuments("f.yaml", files));
     request.live = &reader;
     request.daemon = daemon;
+    request.edits = edits;
     const auto plan = MakePlan(request, {});
     INFO(plan.status().ToString());
     REQUIRE(plan.ok());
@@ -117,6 +118,7 @@ struct Fixture {
   std::string last_diff;
   std::vector<Finding> findings;
   config::Options daemon;  // The daemon's flags.
+  std::vector<FleetEdit> edits;
 };
 
 }  // namespace
@@ -335,6 +337,48 @@ TEST_CASE_METHOD(Fixture, "Plan: a live control plane is only read") {
   const std::string before = versions();
   Differences(Deployment("web", 7, "more"));
   CHECK(versions() == before);
+}
+
+TEST_CASE_METHOD(
+    Fixture, "Plan: a question about the fleet needs no files, and is about all that is there") {
+  edits = {Without("m1")};
+  const std::string all = Differences("");
+  for (const char* line : {"Deployment shop/web m1 delete\n", "Deployment shop/web m2 change\n",
+                           "Deployment shop/other m1 delete\n"}) {
+    CHECK_THAT(all, Catch::Contains(line));
+  }
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "Plan: what a cluster's label places for the first time takes along its needs") {
+  constexpr char kLonely[] = R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: lonely, namespace: apart}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: lonely, namespace: apart}
+spec:
+  propagateDeps: true
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement: {clusterAffinity: {labelSelector: {matchLabels: {tier: gold}}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: lonely, namespace: apart}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: main, image: nginx, envFrom: [{configMapRef: {name: lonely}}]}]
+)";
+  Apply(kLonely);
+  REQUIRE(live->Settle({}).ok());
+  edits = {*ParseLabel("m2:tier=gold")};
+  CHECK(Differences("") == "ConfigMap apart/lonely m2 create\nDeployment apart/lonely m2 create\n");
 }
 
 }  // namespace lens::plan

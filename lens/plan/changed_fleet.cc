@@ -1,0 +1,245 @@
+// All edits are written, then the loops come to rest once, so that the scheduler sees all of them;
+// then the evictions run. A cluster that leaves is deleted with its execution namespace, as the
+// cluster loop does it, and what still names it afterwards, because nobody schedules it or there is
+// no room, loses it. A cluster that joins has the taint not-ready first: the scheduler places
+// workloads there only when a taint goes (it takes no notice of a Cluster that is merely created).
+
+#include "lens/plan/changed_fleet.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/binding.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "api/toleration.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "sandbox/sim/writes.h"
+
+namespace lens::plan {
+namespace {
+
+using Kind = FleetEdit::Kind;
+
+// Returns why nothing is evicted from a cluster; "" when the daemon would evict.
+std::string WhyNoEviction(const config::Options& options) {
+  if (!options.gates.Enabled(config::Gate::kFailover)) {
+    return "the feature gate Failover is off (--feature-gates=Failover=true)";
+  }
+  if (!options.taint_eviction.no_execute) return "--enable-no-execute-taint-eviction is not set";
+  if (!options.taint_eviction.manager) return "--enable-taint-manager is false";
+  if (!options.ControllerEnabled("cluster")) return "the controller \"cluster\" does not run";
+  return "";
+}
+
+absl::Time WholeSeconds() {
+  return absl::FromUnixSeconds(absl::ToUnixSeconds(base::RealClock().Now()));
+}
+
+class FleetChange {
+ public:
+  FleetChange(const std::vector<FleetEdit>& edits, DryControlPlane& plane)
+      : edits_(edits), plane_(plane), now_(WholeSeconds()), failover_(plane, now_) {}
+
+  absl::StatusOr<FleetAftermath> Make(const base::StopToken& stop) {
+    for (const FleetEdit& edit : edits_) RETURN_IF_ERROR(MakeOne(edit, stop));
+    for (const std::string& cluster : tainted_) RETURN_IF_ERROR(failover_.Taint(cluster));
+    RETURN_IF_ERROR(plane_.SettleAfterChange(stop));
+    RETURN_IF_ERROR(TakeOutGone(stop));
+    ASSIGN_OR_RETURN(aftermath_.departures, failover_.Run(stop));
+    for (const FleetEdit& edit : edits_) RETURN_IF_ERROR(Explain(edit));
+    return std::move(aftermath_);
+  }
+
+ private:
+  absl::Status MakeOne(const FleetEdit& edit, const base::StopToken& stop) {
+    ASSIGN_OR_RETURN(const kube::ObjectPtr cluster, Find(edit.cluster));
+    if (edit.kind == Kind::kJoin) {
+      if (cluster == nullptr) return Join(edit, stop);
+      return absl::AlreadyExistsError(
+          absl::StrCat("there is a cluster ", edit.cluster, " already"));
+    }
+    if (cluster == nullptr) {
+      return absl::NotFoundError(absl::StrCat("there is no cluster ", edit.cluster));
+    }
+    before_.try_emplace(edit.cluster, cluster);
+    return edit.kind == Kind::kWithout ? Remove(*cluster) : Write(*cluster, edit);
+  }
+
+  absl::StatusOr<kube::ObjectPtr> Find(const std::string& name) {
+    return sandbox::FindObject(plane_.backend(), api::Clusters().gvr(), {"", name});
+  }
+
+  absl::Status Remove(const kube::Object& cluster) {
+    gone_.insert(std::string(cluster.name()));
+    RETURN_IF_ERROR(plane_.Delete(cluster));
+    return plane_.Delete(
+        kube::Object::Make(api::Namespaces().gvk, {"", api::ExecutionNamespace(cluster.name())}));
+  }
+
+  absl::Status Join(const FleetEdit& edit, const base::StopToken& stop) {
+    kube::Object cluster = edit.joining;
+    std::vector<api::Taint> taints = api::ClusterView(cluster).Taints();
+    taints.push_back({api::kNotReadyTaint, "", api::kNoSchedule, ""});
+    api::SetTaints(cluster, taints);
+    RETURN_IF_ERROR(base::Annotate(plane_.Apply(cluster), edit.ToString()));
+    RETURN_IF_ERROR(plane_.SettleAfterChange(stop));
+    tainted_.insert(edit.cluster);
+    return absl::OkStatus();
+  }
+
+  absl::Status Write(const kube::Object& cluster, const FleetEdit& edit) {
+    const kube::Gvr clusters = api::Clusters().gvr();
+    const kube::Object after = Edited(cluster, edit, now_);
+    if (after.status() != cluster.status()) {
+      RETURN_IF_ERROR(sandbox::WriteStatus(plane_.backend(), clusters, cluster, after.status()));
+    }
+    json::Value patch = json::Value::Object();
+    if (after.spec()["taints"] != cluster.spec()["taints"]) {
+      patch.Set({"spec", "taints"}, after.spec()["taints"]);
+    }
+    if (edit.kind == Kind::kLabel) {
+      patch.Set({"metadata", "labels", edit.key},
+                edit.removes ? json::Value() : json::Value(edit.value));
+    }
+    // What the loops add because of conditions and labels.
+    if (edit.kind == Kind::kLost || edit.kind == Kind::kLabel) tainted_.insert(edit.cluster);
+    if (patch.empty()) return absl::OkStatus();
+    sandbox::PatchRequest request;
+    request.patch = std::move(patch);
+    return base::Annotate(plane_.backend().Patch(clusters, cluster.key(), request).status(),
+                          edit.ToString());
+  }
+
+  // The cluster loop waits for these bindings, and takes the cluster out of them in the end.
+  absl::Status TakeOutGone(const base::StopToken& stop) {
+    bool any = false;
+    for (const auto* resource : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+      ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> bindings,
+                       plane_.backend().List(resource->gvr(), "", kube::LabelSelector()));
+      for (const kube::ObjectPtr& binding : bindings) {
+        json::Value left = json::Value::Array();
+        const json::Value& targets = binding->spec()["clusters"];
+        for (const json::Value& target : targets.items()) {
+          if (!gone_.contains(target["name"].ToString())) left.Append(target);
+        }
+        if (left.size() == targets.size()) continue;
+        any = true;
+        sandbox::PatchRequest request;
+        request.patch.Set({"spec", "clusters"}, left.empty() ? json::Value() : std::move(left));
+        RETURN_IF_ERROR(plane_.backend().Patch(resource->gvr(), binding->key(), request).status());
+      }
+    }
+    return any ? plane_.SettleAfterChange(stop) : absl::OkStatus();
+  }
+
+  absl::Status Explain(const FleetEdit& edit) {
+    ASSIGN_OR_RETURN(const kube::ObjectPtr cluster, Find(edit.cluster));
+    switch (edit.kind) {
+      case Kind::kWithout:
+        Note(edit,
+             "is taken out of the fleet as by karmadactl unjoin: what is there is deleted at "
+             "once, and does not wait for its replacement");
+        break;
+      case Kind::kLost:
+        ExplainLoss(edit, *cluster);
+        break;
+      case Kind::kTaint:
+        ExplainTaint(edit, *cluster);
+        break;
+      case Kind::kLabel:
+        Note(edit,
+             "has other labels: karmada-scheduler looks again at what its placements allow "
+             "there. Workloads whose replicas are divided stay until they are placed again");
+        break;
+      case Kind::kCapacity:
+        Note(edit,
+             "has other room: nothing that is placed moves because of that; what waits for "
+             "room is tried again");
+        break;
+      case Kind::kJoin:
+        Note(edit,
+             "has joined: karmada-scheduler looks again at what may be placed there. "
+             "Workloads whose replicas are divided stay until they are placed again");
+    }
+    return absl::OkStatus();
+  }
+
+  void Note(const FleetEdit& edit, absl::string_view text) {
+    aftermath_.notes.push_back(absl::StrCat(edit.cluster, " ", text, "."));
+  }
+
+  void ExplainLoss(const FleetEdit& edit, const kube::Object& cluster) {
+    const config::ClusterMonitoring& flags = plane_.options().clusters;
+    const absl::Duration until =
+        api::ClusterView(cluster).IsPull() ? flags.monitor_grace_period : flags.failure_threshold;
+    aftermath_.lost[edit.cluster] = until;
+    std::set<std::string> added = TaintNames(cluster);
+    for (const std::string& name : TaintNames(*before_[edit.cluster])) added.erase(name);
+    std::string text =
+        absl::StrCat("counts as not ready ", absl::FormatDuration(until), " after it is lost");
+    if (!added.empty()) {
+      absl::StrAppend(&text, ", and gets ", absl::StrJoin(added, ", "),
+                      ": nothing new is placed there");
+    }
+    Note(edit, text);
+    Hold(edit, cluster,
+         "no ClusterTaintPolicy gives a cluster that is not ready a taint with the effect "
+         "NoExecute");
+  }
+
+  void ExplainTaint(const FleetEdit& edit, const kube::Object& cluster) {
+    if (edit.removes) {
+      Note(edit, "has a taint less: karmada-scheduler looks again at what may be placed there");
+    } else if (edit.taint.effect == api::kNoExecute) {
+      Hold(edit, cluster, "");
+      if (WhyNoEviction(plane_.options()).empty()) {
+        Note(edit, "has a taint that evicts what does not tolerate it for ever");
+      }
+    } else if (edit.taint.effect == api::kNoSchedule) {
+      Note(edit, "gets nothing new, and keeps what it has: the effect NoSchedule moves nothing");
+    } else {
+      Note(edit, absl::StrCat("has a taint with the effect ", edit.taint.effect,
+                              ", which Karmada takes no notice of"));
+    }
+  }
+
+  // Records why what is in the cluster is not moved. `without_taint` says why it has no taint that
+  // evicts.
+  void Hold(const FleetEdit& edit, const kube::Object& cluster, absl::string_view without_taint) {
+    std::string why = WhyNoEviction(plane_.options());
+    const bool evicts = why.empty();
+    if (evicts && api::NoExecuteTaints(api::ClusterView(cluster)).empty()) {
+      why = std::string(without_taint);
+    }
+    if (!why.empty()) Note(edit, absl::StrCat("keeps what it has, for nothing is evicted: ", why));
+    if (why.empty()) why = "they tolerate the taint for ever";
+    aftermath_.held[edit.cluster] = std::move(why);
+  }
+
+  const std::vector<FleetEdit>& edits_;
+  DryControlPlane& plane_;
+  const absl::Time now_;
+  DryFailover failover_;
+  std::set<std::string> tainted_;  // Clusters that the loops may taint.
+  std::set<std::string> gone_;
+  std::map<std::string, kube::ObjectPtr> before_;
+  FleetAftermath aftermath_;
+};
+
+}  // namespace
+
+absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,
+                                           DryControlPlane& plane, const base::StopToken& stop) {
+  FleetChange change(edits, plane);
+  return change.Make(stop);
+}
+
+}  // namespace lens::plan

@@ -1,0 +1,39 @@
+// Makes changes of the fleet on a simulated control plane, and lets happen what follows from them.
+#ifndef LENS_PLAN_CHANGED_FLEET_H_
+#define LENS_PLAN_CHANGED_FLEET_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+#include "config/options.h"
+#include "kube/meta/object.h"
+#include "lens/plan/dry_control_plane.h"
+#include "lens/plan/dry_failover.h"
+#include "lens/plan/fleet_edit.h"
+
+namespace lens::plan {
+
+// What has happened.
+struct FleetAftermath {
+  std::vector<Departure> departures;
+  // For each cluster that is lost or from which workloads should leave: why those that are still
+  // there are not moved.
+  std::map<std::string, std::string> held;
+  // For each cluster that is lost, how long until Karmada counts it as not ready.
+  std::map<std::string, absl::Duration> lost;
+  std::vector<std::string> notes;  // Sentences about what the changes do by themselves.
+};
+
+// Makes all changes at the same time, and waits until nothing is left to do. kNotFound when there
+// is no such cluster, kAlreadyExists when one that joins is there.
+absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,
+                                           DryControlPlane& plane, const base::StopToken& stop);
+
+}  // namespace lens::plan
+
+#endif  // LENS_PLAN_CHANGED_FLEET_H_

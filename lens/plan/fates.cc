@@ -1,0 +1,364 @@
+// The fate of a template follows from the difference of its clusters, the scheduler's last word and
+// the evictions. Three findings are about more than one template: how much room a cluster has for
+// all that comes to it, because the scheduler has counted each alone; what a static assignment of a
+// FederatedResourceQuota leaves in a cluster; and what a template needs that does not come along.
+
+#include "lens/plan/fates.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "api/binding_scope.h"
+#include "api/eviction.h"
+#include "api/federated_resource_quota.h"
+#include "api/resource_list.h"
+#include "api/resources.h"
+#include "controllers/taint_manager/eviction_pace.h"
+#include "controllers/taint_manager/eviction_queue.h"
+#include "interpreter/question.h"
+#include "sandbox/sim/writes.h"
+#include "tool/console.h"
+
+namespace lens::plan {
+namespace {
+
+using Findings = std::vector<Finding>;
+// Amounts by resource, which may be negative.
+using Amounts = std::map<std::string, kube::Quantity>;
+
+bool HasLost(const ClusterChange& change) {
+  if (change.action == Action::kDelete || change.action == Action::kRelease) return true;
+  return change.replicas_after.value_or(0) < change.replicas_before.value_or(0);
+}
+
+bool HasGained(const ClusterChange& change) {
+  if (change.action == Action::kCreate) return true;
+  return change.action == Action::kChange &&
+         change.replicas_after.value_or(0) > change.replicas_before.value_or(0);
+}
+
+bool Any(const TemplateChange& change, bool (*holds)(const ClusterChange&)) {
+  return std::any_of(change.clusters.begin(), change.clusters.end(), holds);
+}
+
+Verdict RefusalOf(const TemplateOutcome& outcome) {
+  if (outcome.not_scheduled_reason == "QuotaExceeded") return Verdict::kQuota;
+  const bool full = outcome.not_scheduled_reason == "Unschedulable" ||
+                    absl::StrContains(outcome.not_scheduled, "no enough resource");
+  return full ? Verdict::kNoRoom : Verdict::kPinned;
+}
+
+const TemplateOutcome* Find(const Outcome& outcome, const ObjectId& id) {
+  const auto found = outcome.find(id);
+  return found == outcome.end() ? nullptr : &found->second;
+}
+
+// Returns a cluster of `clusters` in which the template is afterwards; "" for none.
+std::string HeldIn(const TemplateChange& change, const std::map<std::string, std::string>& held) {
+  for (const ClusterChange& cluster : change.clusters) {
+    if (held.contains(cluster.cluster) && !cluster.manifest.empty()) return cluster.cluster;
+  }
+  return "";
+}
+
+// What follows another one is no workload of its own.
+bool IsAttached(const TemplateOutcome& outcome) {
+  return outcome.policy_kind.empty() && !outcome.required_by.empty();
+}
+
+class Teller {
+ public:
+  explicit Teller(const Story& story) : story_(story) {}
+
+  WhatIf Tell() const {
+    WhatIf answer;
+    for (const FleetEdit& edit : story_.edits) answer.changes.push_back(edit.ToString());
+    answer.notes = story_.aftermath.notes;
+    for (const TemplateChange& change : story_.templates) {
+      Fate fate{VerdictOf(change), LeavesOf(change), ""};
+      if (fate.verdict == Verdict::kNoRoom || fate.verdict == Verdict::kPinned ||
+          fate.verdict == Verdict::kQuota) {
+        fate.why = change.outcome.not_scheduled;
+      }
+      ++answer.counts[fate.verdict];
+      answer.fates[change.id] = std::move(fate);
+    }
+    answer.evictions_take = EvictionsTake();
+    return answer;
+  }
+
+ private:
+  Verdict VerdictOf(const TemplateChange& change) const {
+    const bool lost = Any(change, HasLost), gained = Any(change, HasGained);
+    const TemplateOutcome* before = Find(story_.before, change.id);
+    const bool was_refused = before != nullptr && !before->not_scheduled.empty();
+    if (!change.outcome.not_scheduled.empty() && (lost || !was_refused)) {
+      return RefusalOf(change.outcome);
+    }
+    if (lost) return gained ? Verdict::kMoves : Verdict::kShrinks;
+    if (gained) return Verdict::kSpreads;
+    const bool stays =
+        !IsAttached(change.outcome) && !HeldIn(change, story_.aftermath.held).empty();
+    return stays ? Verdict::kStays : Verdict::kUnchanged;
+  }
+
+  std::vector<Leaving> LeavesOf(const TemplateChange& change) const {
+    std::vector<Leaving> leaves;
+    for (const ClusterChange& cluster : change.clusters) {
+      if (cluster.action != Action::kDelete && cluster.action != Action::kRelease) continue;
+      leaves.push_back(LeavingOf(change, cluster.cluster));
+    }
+    return leaves;
+  }
+
+  Leaving LeavingOf(const TemplateChange& change, const std::string& cluster) const {
+    Leaving leaving{cluster};
+    if (IsAttached(change.outcome)) {
+      leaving.how = Leaving::How::kFollows;
+      leaving.with = absl::StrJoin(change.outcome.required_by, ", ");
+    }
+    const auto lost = story_.aftermath.lost.find(cluster);
+    leaving.is_lost = lost != story_.aftermath.lost.end();
+    for (const Departure& departure : story_.aftermath.departures) {
+      if (departure.id != change.id || departure.cluster != cluster) continue;
+      leaving.how = api::CurrentPurgeMode(departure.purge_mode) == api::kPurgeDirectly
+                        ? Leaving::How::kFirst
+                        : Leaving::How::kGradually;
+      leaving.after = absl::Ceil(departure.stay, absl::Seconds(1)) +
+                      (leaving.is_lost ? lost->second : absl::ZeroDuration());
+      leaving.at_most = story_.plane.options().graceful_eviction_timeout;
+      break;
+    }
+    return leaving;
+  }
+
+  absl::Duration EvictionsTake() const {
+    size_t namespaced = 0, cluster_wide = 0;
+    for (const Departure& departure : story_.aftermath.departures) {
+      ++(departure.id.ns.empty() ? cluster_wide : namespaced);
+    }
+    const size_t most = std::max(namespaced, cluster_wide);
+    if (most == 0) return absl::ZeroDuration();
+    const double rate = story_.plane.options().taint_eviction.rate;
+    const absl::Duration rest =
+        rate > 0 ? absl::Seconds(1) / rate : controllers::EvictionPace::kLongestPause;
+    return rest * static_cast<int64_t>((most - 1) / controllers::EvictionQueue::kWorkers);
+  }
+
+  const Story& story_;
+};
+
+// Returns the requests of that many replicas of the template.
+api::ResourceList RequestsOf(const TemplateOutcome& outcome, int64_t replicas) {
+  api::ResourceList sum;
+  const auto one = api::ResourceList::FromJson(outcome.requests);
+  if (one.ok()) sum.Add(*one, replicas);
+  return sum;
+}
+
+void Add(Amounts& out, const api::ResourceList& list, bool minus) {
+  for (const auto& [name, amount] : list.amounts()) {
+    if (minus) {
+      out[name].Sub(amount);
+    } else {
+      out[name].Add(amount);
+    }
+  }
+}
+
+// Returns what the cluster has more to hold afterwards.
+Amounts GrowthIn(const Story& story, const std::string& cluster) {
+  Amounts growth;
+  for (const auto& [outcomes, minus] : {std::pair(&story.before, true), {&story.after, false}}) {
+    for (const auto& [id, outcome] : *outcomes) {
+      const auto share = outcome.clusters.find(cluster);
+      if (share == outcome.clusters.end()) continue;
+      const int64_t replicas = share->second.replicas.value_or(0);
+      Add(growth, RequestsOf(outcome, replicas), minus);
+      auto& pods = growth["pods"];
+      minus ? pods.Sub(kube::Quantity::FromInt(replicas))
+            : pods.Add(kube::Quantity::FromInt(replicas));
+    }
+  }
+  return growth;
+}
+
+kube::Quantity FreeIn(const kube::Object& cluster, const std::string& resource) {
+  const json::Value& summary = cluster.status()["resourceSummary"];
+  const auto amount = [&](absl::string_view part) {
+    return kube::Quantity::FromJson(summary[part][resource]).value_or(kube::Quantity());
+  };
+  kube::Quantity left = amount("allocatable");
+  left.Sub(amount("allocated"));
+  left.Sub(amount("allocating"));
+  return left;
+}
+
+std::string RoomText(const std::string& resource, const kube::Quantity& more,
+                     const kube::Quantity& left) {
+  if (left.Sign() < 0) {
+    kube::Quantity lacking = more;
+    lacking.Sub(left);
+    return absl::StrCat("what is there and what comes there asks for ", lacking.ToString(),
+                        " more of ", resource, " than there is");
+  }
+  return absl::StrCat("what comes there asks for ", more.ToString(), " of ", resource, ", and ",
+                      left.ToString(), " is free: pods will wait for room");
+}
+
+// Clusters that get more than they have room for.
+void AddOverfull(const Story& story, Findings& out) {
+  const auto clusters =
+      story.plane.backend().List(api::Clusters().gvr(), "", kube::LabelSelector());
+  if (!clusters.ok()) return;
+  for (const kube::ObjectPtr& cluster : *clusters) {
+    const std::string name(cluster->name());
+    Amounts growth = GrowthIn(story, name);
+    std::erase_if(growth, [](const auto& entry) { return entry.second.Sign() <= 0; });
+    for (const FleetEdit& edit : story.edits) {
+      if (edit.cluster != name) continue;
+      for (const auto& [resource, amount] : edit.amounts) growth.try_emplace(resource);
+    }
+    for (const auto& [resource, more] : growth) {
+      const kube::Quantity left = FreeIn(*cluster, resource);
+      if (!(left < more)) continue;
+      out.push_back(
+          {{}, finding::kNoRoom, absl::StrCat("Cluster ", name), RoomText(resource, more, left)});
+    }
+  }
+}
+
+Amounts UsedBy(const Outcome& outcomes, const std::string& ns, const std::string& cluster) {
+  Amounts used;
+  for (const auto& [id, outcome] : outcomes) {
+    const auto share = outcome.clusters.find(cluster);
+    if (id.ns != ns || share == outcome.clusters.end()) continue;
+    const int64_t replicas = share->second.replicas.value_or(0);
+    Add(used, RequestsOf(outcome, replicas), false);
+    used["pods"].Add(kube::Quantity::FromInt(replicas));
+  }
+  return used;
+}
+
+void CheckAssignment(const Story& story, const kube::Object& quota, const std::string& cluster,
+                     Findings& out) {
+  const api::FederatedResourceQuotaView view(quota);
+  const auto limits = api::ResourceList::FromJson(view.HardFor(cluster));
+  if (!limits.ok()) return;
+  const std::string ns(quota.ns());
+  const Amounts before = UsedBy(story.before, ns, cluster);
+  const Amounts after = UsedBy(story.after, ns, cluster);
+  for (const auto& [name, limit] : limits->amounts()) {
+    const std::string resource(absl::StripPrefix(name, "requests."));
+    const auto used = after.find(resource);
+    if (used == after.end() || !(limit < used->second)) continue;
+    const auto was = before.find(resource);
+    if (was != before.end() && limit < was->second) continue;
+    out.push_back({{},
+                   finding::kQuota,
+                   quota.Describe(),
+                   absl::StrCat("it gives ", limit.ToString(), " of ", name, " in ", cluster,
+                                ", where workloads of the namespace would ask for ",
+                                used->second.ToString(), ": pods will be refused there")});
+  }
+}
+
+void AddAssignments(const Story& story, Findings& out) {
+  const auto quotas =
+      story.plane.backend().List(api::FederatedResourceQuotas().gvr(), "", kube::LabelSelector());
+  if (!quotas.ok()) return;
+  for (const kube::ObjectPtr& quota : *quotas) {
+    std::set<std::string> clusters;
+    for (const json::Value& item : quota->spec()["staticAssignments"].items()) {
+      clusters.insert(item["clusterName"].ToString());
+    }
+    for (const std::string& cluster : clusters) CheckAssignment(story, *quota, cluster, out);
+  }
+}
+
+bool IsIn(const Outcome& outcomes, const ObjectId& id, const std::string& cluster) {
+  const TemplateOutcome* outcome = Find(outcomes, id);
+  if (outcome == nullptr) return false;
+  const auto share = outcome->clusters.find(cluster);
+  return share != outcome->clusters.end() && !share->second.manifest.empty();
+}
+
+std::vector<api::DependentReference> NeedsOf(const Story& story, const TemplateChange& change) {
+  const auto answer = interpreter::AnswerAs<json::Value>(story.plane.interpreter().AskOrAssume(
+      {.operation = interpreter::Operation::kInterpretDependency,
+       .object = change.outcome.object}));
+  return answer.ok() ? api::DependenciesFromJson(*answer) : std::vector<api::DependentReference>();
+}
+
+// What a template had with it where it was, and has not where it comes to.
+void AddLeftBehind(const Story& story, Findings& out) {
+  for (const TemplateChange& change : story.templates) {
+    if (!Any(change, HasLost) || !Any(change, HasGained)) continue;
+    for (const api::DependentReference& reference : NeedsOf(story, change)) {
+      const ObjectId id{reference.gvk().group, reference.kind, reference.ns, reference.name};
+      const bool was_there =
+          std::any_of(change.clusters.begin(), change.clusters.end(), [&](const auto& cluster) {
+            return HasLost(cluster) && IsIn(story.before, id, cluster.cluster);
+          });
+      for (const ClusterChange& cluster : change.clusters) {
+        if (!was_there || !HasGained(cluster) || IsIn(story.after, id, cluster.cluster)) continue;
+        out.push_back({change.place, finding::kLeftBehind, change.id.ToString(),
+                       absl::StrCat("it needs ", reference.Describe(), ", which does not come to ",
+                                    cluster.cluster, " with it")});
+      }
+    }
+  }
+}
+
+std::string RunsIn(const TemplateChange& change) {
+  std::vector<std::string> clusters;
+  for (const ClusterChange& cluster : change.clusters) {
+    if (!cluster.manifest.empty()) clusters.push_back(cluster.cluster);
+  }
+  return clusters.empty() ? "it runs in no cluster then"
+                          : absl::StrCat("it is left in ", absl::StrJoin(clusters, ", "), " only");
+}
+
+void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
+  std::map<std::string, size_t> staying;
+  for (const TemplateChange& change : story.templates) {
+    const Fate& fate = answer.fates.at(change.id);
+    const auto add = [&](const char* code, absl::string_view text) {
+      out.push_back({change.place, code, change.id.ToString(),
+                     absl::StrCat(text, ", and ", RunsIn(change), ": ", fate.why)});
+    };
+    if (fate.verdict == Verdict::kNoRoom) add(finding::kNoRoom, "there is no room for all of it");
+    if (fate.verdict == Verdict::kPinned) add(finding::kPinned, "no other cluster may have it");
+    if (fate.verdict == Verdict::kQuota) add(finding::kQuota, "a quota refuses its placement");
+    if (fate.verdict == Verdict::kStays) ++staying[HeldIn(change, story.aftermath.held)];
+  }
+  for (const auto& [cluster, count] : staying) {
+    out.push_back({{},
+                   finding::kStays,
+                   absl::StrCat("Cluster ", cluster),
+                   absl::StrCat(tool::Count(count, "template"), " ", count == 1 ? "stays" : "stay",
+                                " there: ", story.aftermath.held.at(cluster))});
+  }
+}
+
+}  // namespace
+
+WhatIf WhatIfOf(const Story& story) { return Teller(story).Tell(); }
+
+std::vector<Finding> FindingsOf(const Story& story, const WhatIf& answer) {
+  Findings findings;
+  AddFates(story, answer, findings);
+  AddOverfull(story, findings);
+  AddAssignments(story, findings);
+  AddLeftBehind(story, findings);
+  std::sort(findings.begin(), findings.end());
+  return findings;
+}
+
+}  // namespace lens::plan

@@ -1,0 +1,326 @@
+// Questions about the fleet: what becomes of workloads when a cluster is lost, leaves or changes.
+#include "lens/plan/what_if.h"
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/yaml.h"
+#include "kube/http/http_transport.h"
+#include "lens/plan/dry_control_plane.h"
+#include "lens/plan/page.h"
+#include "lens/plan/plan.h"
+#include "lens/plan/report.h"
+
+namespace lens::plan {
+namespace {
+
+constexpr char kClusters[] = R"(
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m1, labels: {tier: gold}}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m2, labels: {tier: gold}}
+status:
+  resourceSummary:
+    allocatable: {cpu: "4", pods: "100"}
+    allocated: {cpu: "1", pods: "2"}
+)";
+
+constexpr char kLostPolicy[] = R"(
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterTaintPolicy
+metadata: {name: lost}
+spec:
+  addOnConditions: [{conditionType: Ready, operator: NotIn, statusValues: ["True"]}]
+  taints: [{key: example.io/lost, effect: NoExecute}]
+)";
+
+// A Deployment with a policy of its own. `placement` is YAML in flow style.
+std::string Workload(const std::string& name, const std::string& placement,
+                     const std::string& spec = "", const std::string& container = "") {
+  return absl::StrCat(R"(
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: )",
+                      name, R"(, namespace: shop}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: nginx)",
+                      container, R"(}]}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: )",
+                      name, R"(, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: )",
+                      name, "}]\n  placement: ", placement, "\n", spec);
+}
+
+constexpr char kOneOfBoth[] =
+    "{clusterAffinities: [{affinityName: first, clusterNames: [m1]}, {affinityName: second, "
+    "clusterNames: [m2]}]}";
+constexpr char kOnlyM1[] = "{clusterAffinity: {clusterNames: [m1]}}";
+
+config::Options Evicting() {
+  config::Options options;
+  REQUIRE(options.gates.Set("Failover=true").ok());
+  options.taint_eviction.no_execute = true;
+  return options;
+}
+
+Plan Ask(const std::string& files, const std::vector<FleetEdit>& edits,
+         const config::Options& daemon = {}) {
+  PlanRequest request;
+  request.objects = *ObjectsOf(*tool::ParseDocuments("f.yaml", files));
+  request.edits = edits;
+  request.daemon = daemon;
+  auto plan = MakePlan(request, {});
+  INFO(plan.status().ToString());
+  REQUIRE(plan.ok());
+  return *std::move(plan);
+}
+
+const Fate& FateOf(const Plan& plan, const std::string& deployment) {
+  return plan.what_if->fates.at({"apps", "Deployment", "shop", deployment});
+}
+
+std::string Found(const Plan& plan, const std::string& code) {
+  std::string text;
+  for (const Finding& found : plan.findings) {
+    if (found.code == code) absl::StrAppend(&text, found.object, ": ", found.message, "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("What if: a lost cluster moves nothing by itself, and the plan says why") {
+  const std::string files = absl::StrCat(kClusters, kLostPolicy, Workload("web", kOneOfBoth));
+  const Plan plan = Ask(files, {Lost("m1")});
+  CHECK(FateOf(plan, "web").verdict == Verdict::kStays);
+  CHECK_FALSE(plan.Count().any());
+  CHECK_THAT(Found(plan, finding::kStays), Catch::Contains("feature gate Failover is off"));
+}
+
+TEST_CASE("What if: without a policy of taints the gate alone evicts nothing") {
+  const Plan plan =
+      Ask(absl::StrCat(kClusters, Workload("web", kOneOfBoth)), {Lost("m1")}, Evicting());
+  CHECK(FateOf(plan, "web").verdict == Verdict::kStays);
+  CHECK_THAT(Found(plan, finding::kStays), Catch::Contains("no ClusterTaintPolicy"));
+}
+
+TEST_CASE("What if: with gate, flag and policy of taints workloads leave a lost cluster") {
+  const std::string files = absl::StrCat(kClusters, kLostPolicy, Workload("web", kOneOfBoth));
+  const Plan plan = Ask(files, {Lost("m1")}, Evicting());
+  const Fate& fate = FateOf(plan, "web");
+  CHECK(fate.verdict == Verdict::kMoves);
+  REQUIRE(fate.leaves.size() == 1);
+  CHECK(fate.leaves[0].how == Leaving::How::kGradually);
+  CHECK(fate.leaves[0].is_lost);
+  CHECK(fate.leaves[0].after == absl::Seconds(30));
+  CHECK(fate.leaves[0].at_most == absl::Minutes(10));
+}
+
+TEST_CASE("What if: tolerations delay an eviction, or keep the workload where it is") {
+  const auto tolerating = [](const char* seconds) {
+    return absl::StrCat(
+        "{clusterAffinities: [{affinityName: first, clusterNames: [m1]}, {affinityName: second, "
+        "clusterNames: [m2]}], clusterTolerations: [{key: drain, operator: Exists",
+        seconds, "}]}");
+  };
+  const Plan plan = Ask(absl::StrCat(kClusters, Workload("patient", tolerating("")),
+                                     Workload("hasty", tolerating(", tolerationSeconds: 90"))),
+                        {Drained("m1")}, Evicting());
+  CHECK(FateOf(plan, "patient").verdict == Verdict::kStays);
+  REQUIRE(FateOf(plan, "hasty").leaves.size() == 1);
+  CHECK(FateOf(plan, "hasty").leaves[0].after == absl::Seconds(90));
+  CHECK_THAT(Found(plan, finding::kStays), Catch::Contains("1 template stays"));
+}
+
+TEST_CASE("What if: what may be in one cluster only is pinned there, and runs nowhere then") {
+  const Plan plan =
+      Ask(absl::StrCat(kClusters, Workload("web", kOnlyM1)), {Drained("m1")}, Evicting());
+  CHECK(FateOf(plan, "web").verdict == Verdict::kPinned);
+  CHECK_THAT(Found(plan, finding::kPinned), Catch::Contains("runs in no cluster"));
+}
+
+TEST_CASE("What if: what finds no room in other clusters is said") {
+  const std::string aggregated =
+      "{replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: "
+      "Aggregated}}";
+  const Plan plan = Ask(absl::StrCat(kClusters, Workload("web", aggregated, "",
+                                                         ", resources: {requests: {cpu: \"2\"}}")),
+                        {Without("m1")});
+  CHECK(FateOf(plan, "web").verdict == Verdict::kNoRoom);
+  CHECK_THAT(Found(plan, finding::kNoRoom), Catch::Contains("not enough"));
+}
+
+TEST_CASE("What if: what fits alone and not together is said of the cluster") {
+  const std::string half = ", resources: {requests: {cpu: 500m}}";
+  const Plan plan = Ask(absl::StrCat(kClusters, Workload("one", kOneOfBoth, "", half),
+                                     Workload("two", kOneOfBoth, "", half)),
+                        {Without("m1")});
+  CHECK(FateOf(plan, "one").verdict == Verdict::kMoves);
+  CHECK(FateOf(plan, "two").verdict == Verdict::kMoves);
+  CHECK_THAT(Found(plan, finding::kNoRoom),
+             Catch::Contains("Cluster m2: what comes there asks for 4 of cpu, and 3 is free"));
+}
+
+TEST_CASE("What if: dependencies come along with propagateDeps, and else stay behind") {
+  constexpr char kSettings[] = R"(
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: shop}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: settings, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: settings}]
+  placement: {clusterAffinity: {clusterNames: [m1]}}
+)";
+  const std::string needs = ", envFrom: [{configMapRef: {name: settings}}]";
+  const Plan plan =
+      Ask(absl::StrCat(kClusters, kSettings, Workload("alone", kOneOfBoth, "", needs)),
+          {Without("m1")});
+  CHECK_THAT(Found(plan, finding::kLeftBehind),
+             Catch::Contains("needs ConfigMap shop/settings, which does not come to m2"));
+  const Plan along =
+      Ask(absl::StrCat(kClusters, kSettings,
+                       Workload("along", kOneOfBoth, "  propagateDeps: true\n", needs)),
+          {Without("m1")});
+  CHECK(Found(along, finding::kLeftBehind) == "");
+}
+
+TEST_CASE("What if: a cordon moves nothing, and a label moves what may not be there any more") {
+  const std::string gold = "{clusterAffinity: {labelSelector: {matchLabels: {tier: gold}}}}";
+  const std::string files = absl::StrCat(kClusters, Workload("web", gold));
+  CHECK_FALSE(Ask(files, {Cordoned("m1")}).Count().any());
+  const Plan plan = Ask(files, {*ParseLabel("m1:tier-")});
+  CHECK(FateOf(plan, "web").verdict == Verdict::kShrinks);
+  REQUIRE(FateOf(plan, "web").leaves.size() == 1);
+  CHECK(FateOf(plan, "web").leaves[0].how == Leaving::How::kAtOnce);
+}
+
+TEST_CASE("What if: a cluster that joins gets what may be everywhere") {
+  const kube::Object cluster(*yaml::Parse(
+      "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m3}}"));
+  const Plan plan =
+      Ask(absl::StrCat(kClusters, Workload("web", "{clusterAffinity: {}}")), {*Joining(cluster)});
+  CHECK(FateOf(plan, "web").verdict == Verdict::kSpreads);
+  CHECK(plan.clusters == 3);
+}
+
+TEST_CASE("What if: the purge mode Directly is said to leave a time without any copy") {
+  const std::string directly = "  failover: {cluster: {purgeMode: Directly}}\n";
+  const Plan plan = Ask(absl::StrCat(kClusters, Workload("web", kOneOfBoth, directly)),
+                        {Drained("m1")}, Evicting());
+  CHECK(FateOf(plan, "web").verdict == Verdict::kMoves);
+  REQUIRE(FateOf(plan, "web").leaves.size() == 1);
+  CHECK(FateOf(plan, "web").leaves[0].how == Leaving::How::kFirst);
+}
+
+TEST_CASE(
+    "What if: a static assignment of a quota that is too small where workloads come is said") {
+  constexpr char kQuota[] = R"(
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: FederatedResourceQuota
+metadata: {name: q, namespace: shop}
+spec:
+  overall: {cpu: "100"}
+  staticAssignments: [{clusterName: m2, hard: {cpu: "1"}}]
+)";
+  const Plan plan =
+      Ask(absl::StrCat(kClusters, kQuota,
+                       Workload("web", kOneOfBoth, "", ", resources: {requests: {cpu: 500m}}")),
+          {Without("m1")});
+  CHECK_THAT(Found(plan, finding::kQuota), Catch::Contains("gives 1 of cpu in m2"));
+}
+
+TEST_CASE("What if: a cluster that joins may exceed a quota, which then refuses the placement") {
+  constexpr char kQuota[] = R"(
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: FederatedResourceQuota
+metadata: {name: q, namespace: shop}
+spec: {overall: {cpu: "4"}}
+)";
+  config::Options daemon;
+  REQUIRE(daemon.gates.Set("FederatedQuotaEnforcement=true").ok());
+  const kube::Object cluster(*yaml::Parse(
+      "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m3}}"));
+  const Plan plan = Ask(absl::StrCat(kClusters, kQuota,
+                                     Workload("web", "{clusterAffinity: {}}", "",
+                                              ", resources: {requests: {cpu: 500m}}")),
+                        {*Joining(cluster)}, daemon);
+  CHECK(FateOf(plan, "web").verdict == Verdict::kQuota);
+}
+
+TEST_CASE("What if: a cluster that does not exist, or that is there already, is an error") {
+  PlanRequest request;
+  request.objects = *ObjectsOf(*tool::ParseDocuments("f.yaml", kClusters));
+  request.edits = {Lost("m9")};
+  CHECK(MakePlan(request, {}).status() == absl::NotFoundError("there is no cluster m9"));
+}
+
+TEST_CASE("What if: changes are read in the forms of kubectl, and others are refused") {
+  CHECK(ParseTaint("m1:a.io/k=v:NoExecute")->ToString() == "m1 gets the taint a.io/k=v:NoExecute");
+  CHECK(ParseTaint("m1:k:NoSchedule")->ToString() == "m1 gets the taint k:NoSchedule");
+  CHECK(ParseTaint("m1:k:NoSchedule-")->ToString() == "m1 loses the taint k:NoSchedule");
+  CHECK(ParseTaint("m1:k-")->ToString() == "m1 loses the taint k");
+  CHECK(ParseLabel("m1:k=v")->ToString() == "m1 gets the label k=v");
+  CHECK(ParseLabel("m1:k-")->ToString() == "m1 loses the label k");
+  CHECK(ParseCapacity("m1:cpu=10,memory=1Gi")->ToString() ==
+        "m1 has room for cpu 10, memory 1Gi in all");
+  for (const char* text : {"m1", "m1:", ":k:NoExecute", "m1:k", "m1:=v:NoExecute", "m1:k:Never"}) {
+    INFO(text);
+    CHECK_FALSE(ParseTaint(text).ok());
+  }
+  for (const char* text : {"m1", "m1:k", "m1:-", "m1:=v"}) CHECK_FALSE(ParseLabel(text).ok());
+  for (const char* text : {"m1:cpu", "m1:cpu=", "m1:cpu=much", "m1:cpu=-1"}) {
+    CHECK_FALSE(ParseCapacity(text).ok());
+  }
+}
+
+TEST_CASE("What if: the page has neither markup of objects nor anything that is fetched") {
+  const std::string hostile = R"(
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: shop
+  annotations: {note: "</pre><script src=https://evil.example/x.js></script><img src=x onerror=alert(1)>"}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: settings, namespace: shop}
+spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]}
+)";
+  const kube::Object cluster(*yaml::Parse(
+      "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m3}}"));
+  Plan plan = Ask(absl::StrCat(kClusters, hostile), {*Joining(cluster)});
+  plan.what_if->notes.push_back("<script>alert(1)</script>");
+  plan.findings.push_back({{}, "<b>", "\"'><svg onload=alert(1)>", "\x1b[2J<i>"});
+  const std::string page = PageOf(plan);
+  CHECK_THAT(page, Catch::Contains("&lt;script"));
+  for (const char* markup :
+       {"<script", "<img", "<svg", "<b>", "<i>", "src=\"", "href", "url(", "@import", "\x1b"}) {
+    INFO(markup);
+    CHECK_THAT(page, !Catch::Contains(markup));
+  }
+}
+
+}  // namespace lens::plan
