@@ -11,6 +11,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "api/signing_request.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "base/yaml.h"
@@ -37,40 +38,62 @@ json::Value Named(absl::string_view field, const std::string& name, json::Value 
   return json::Value::Object({{"name", name}, {field, std::move(value)}});
 }
 
+struct ServerAddress {
+  std::string name;
+  std::string url;
+  std::string ca_pem;
+};
+
+// Returns a kubeconfig with one context, which has the name of the server.
+std::string Kubeconfig(const ServerAddress& server, const std::string& user,
+                       const tls::KeyPair& certificate) {
+  const json::Value cluster = json::Value::Object(
+      {{"server", server.url}, {"certificate-authority-data", absl::Base64Escape(server.ca_pem)}});
+  const json::Value credentials =
+      json::Value::Object({{"client-certificate-data", absl::Base64Escape(certificate.cert_pem)},
+                           {"client-key-data", absl::Base64Escape(certificate.key_pem)}});
+  const json::Value context = json::Value::Object({{"cluster", server.name}, {"user", user}});
+  return yaml::Write(json::Value::Object(
+      {{"apiVersion", "v1"},
+       {"kind", "Config"},
+       {"current-context", server.name},
+       {"clusters", json::Value::Array({Named("cluster", server.name, cluster)})},
+       {"users", json::Value::Array({Named("user", user, credentials)})},
+       {"contexts", json::Value::Array({Named("context", server.name, context)})}}));
+}
+
 }  // namespace
 
 absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster) {
-  ASSIGN_OR_RETURN(const auto ca, tls::CertificateAuthority::Create(cluster + "-ca"));
   ClusterIdentity identity;
-  identity.ca_pem = ca->cert_pem();
+  ASSIGN_OR_RETURN(identity.authority, tls::CertificateAuthority::Create(cluster + "-ca"));
+  tls::CertificateAuthority& ca = *identity.authority;
+  identity.ca_pem = ca.cert_pem();
   tls::CertificateAuthority::LeafOptions server;
   server.common_name = cluster;
   server.dns_names = {"localhost", cluster};
   server.ip_addresses = {"127.0.0.1", "::1"};
-  ASSIGN_OR_RETURN(identity.server, ca->Issue(server));
+  ASSIGN_OR_RETURN(identity.server, ca.Issue(server));
   tls::CertificateAuthority::LeafOptions admin;
   admin.common_name = "kubernetes-admin";
   admin.organizations = {"system:masters"};
-  ASSIGN_OR_RETURN(identity.admin, ca->Issue(admin));
+  ASSIGN_OR_RETURN(identity.admin, ca.Issue(admin));
   return identity;
+}
+
+absl::StatusOr<std::string> AgentKubeconfig(const std::string& plane, const std::string& url,
+                                            const ClusterIdentity& identity,
+                                            const std::string& member) {
+  tls::CertificateAuthority::LeafOptions agent;
+  agent.common_name = absl::StrCat(api::kAgentUserPrefix, member);
+  agent.organizations = {api::kAgentGroup};
+  ASSIGN_OR_RETURN(const tls::KeyPair certificate, identity.authority->Issue(agent));
+  return Kubeconfig({plane, url, identity.ca_pem}, agent.common_name, certificate);
 }
 
 std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
                             const ClusterIdentity& identity) {
-  const std::string user = cluster + "-admin";
-  const json::Value server = json::Value::Object(
-      {{"server", url}, {"certificate-authority-data", absl::Base64Escape(identity.ca_pem)}});
-  const json::Value credentials =
-      json::Value::Object({{"client-certificate-data", absl::Base64Escape(identity.admin.cert_pem)},
-                           {"client-key-data", absl::Base64Escape(identity.admin.key_pem)}});
-  const json::Value context = json::Value::Object({{"cluster", cluster}, {"user", user}});
-  return yaml::Write(json::Value::Object(
-      {{"apiVersion", "v1"},
-       {"kind", "Config"},
-       {"current-context", cluster},
-       {"clusters", json::Value::Array({Named("cluster", cluster, server)})},
-       {"users", json::Value::Array({Named("user", user, credentials)})},
-       {"contexts", json::Value::Array({Named("context", cluster, context)})}}));
+  return Kubeconfig({cluster, url, identity.ca_pem}, cluster + "-admin", identity.admin);
 }
 
 absl::Status WritePrivateFile(const std::string& path, const std::string& contents) {

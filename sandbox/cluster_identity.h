@@ -3,6 +3,7 @@
 #ifndef SANDBOX_CLUSTER_IDENTITY_H_
 #define SANDBOX_CLUSTER_IDENTITY_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
@@ -12,6 +13,7 @@
 namespace sandbox {
 
 struct ClusterIdentity {
+  std::shared_ptr<tls::CertificateAuthority> authority;  // Issues certificates of clients.
   std::string ca_pem;
   tls::KeyPair server;  // For 127.0.0.1 and localhost.
   tls::KeyPair admin;   // Group system:masters.
@@ -21,6 +23,12 @@ absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster);
 // Returns a kubeconfig for the administrator, with one context, which has the name of the cluster.
 std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
                             const ClusterIdentity& identity);
+
+// Returns a kubeconfig for the control plane `plane` with a certificate of the user that the agent
+// of the cluster `member` has when `karmadactl register` has registered it.
+absl::StatusOr<std::string> AgentKubeconfig(const std::string& plane, const std::string& url,
+                                            const ClusterIdentity& identity,
+                                            const std::string& member);
 
 // Replaces the file in one step; only its owner can read it. kPermissionDenied and kNotFound name
 // the path.

@@ -1,8 +1,9 @@
 // Open starts the control plane in this order: the definitions are read, since they tell the
 // release; then the server, admission, the definitions, Karmada's namespaces, the controllers and
 // the scheduler. Each member follows: its server, its nodes, its
-// controllers, and at last the Cluster and the Secrets by which it joins. A failure ends the start,
-// or, in AddMember, leaves the fleet as it was, except for what joining has already written.
+// controllers, and at last the Cluster and the Secrets by which it joins, unless it is in pull
+// mode. A failure ends the start, or, in AddMember, leaves the fleet as it was, except for what
+// joining has already written.
 //
 // add_mu_ lets one member be added at a time; mu_ guards the tables and is held for moments only.
 // Everything simulated runs on loop_, which the destructor stops before any cluster is taken apart.
@@ -60,8 +61,11 @@ class FleetImpl : public Fleet {
 
   absl::Status Open() {
     RETURN_IF_ERROR(OpenControlPlane());
-    for (int i = 1; i <= options_.members; ++i) {
+    for (int i = 0; i < options_.members; ++i) {
       RETURN_IF_ERROR(AddMember("").status());
+    }
+    for (int i = 0; i < options_.pull_members; ++i) {
+      RETURN_IF_ERROR(Add("", /*is_pull=*/true).status());
     }
     return absl::OkStatus();
   }
@@ -75,17 +79,28 @@ class FleetImpl : public Fleet {
   }
 
   ApiServer* member(absl::string_view name) override {
-    const Cluster* found = FindMember(name);
-    return found == nullptr ? nullptr : found->server.get();
+    const Member* found = FindMember(name);
+    return found == nullptr ? nullptr : found->cluster.server.get();
+  }
+
+  bool IsPull(absl::string_view name) const override {
+    const Member* found = FindMember(name);
+    return found != nullptr && found->is_pull;
+  }
+
+  absl::StatusOr<std::string> AgentKubeconfig(absl::string_view member) override {
+    return sandbox::AgentKubeconfig(kControlPlane, control_plane_.server->url(),
+                                    control_plane_.identity, std::string(member));
   }
 
   absl::StatusOr<std::string> Kubeconfig(absl::string_view name) override {
     if (name == kControlPlaneFile || name == kControlPlane) {
       return AdminKubeconfig(kControlPlane, control_plane_.server->url(), control_plane_.identity);
     }
-    const Cluster* found = FindMember(name);
+    const Member* found = FindMember(name);
     if (found == nullptr) return absl::NotFoundError(absl::StrCat("no cluster \"", name, "\""));
-    return AdminKubeconfig(std::string(name), found->server->url(), found->identity);
+    const Cluster& cluster = found->cluster;
+    return AdminKubeconfig(std::string(name), cluster.server->url(), cluster.identity);
   }
 
   absl::Status WriteKubeconfigs(const std::string& directory) override {
@@ -99,11 +114,31 @@ class FleetImpl : public Fleet {
   }
 
   absl::StatusOr<std::string> AddMember(absl::string_view wanted) override {
+    return Add(wanted, /*is_pull=*/false);
+  }
+
+  absl::Status JoinAgain(absl::string_view name) override {
+    absl::MutexLock adding(&add_mu_);
+    const Member* found = FindMember(name);
+    if (found == nullptr) return absl::NotFoundError(absl::StrCat("no cluster \"", name, "\""));
+    RETURN_IF_ERROR(PrepareToJoinAgain(control_plane_.server->backend(), std::string(name)));
+    return found->is_pull ? absl::OkStatus() : Join(std::string(name), found->cluster);
+  }
+
+ private:
+  struct Member {
+    Cluster cluster;
+    bool is_pull = false;                          // Never changes once the member is listed.
+    std::optional<MemberControllers> controllers;  // Destroyed before the server.
+  };
+
+  absl::StatusOr<std::string> Add(absl::string_view wanted, bool is_pull) {
     absl::MutexLock adding(&add_mu_);  // Members are added one at a time; readers do not wait.
     ASSIGN_OR_RETURN(const std::string name, NewName(wanted));
     ASSIGN_OR_RETURN(std::unique_ptr<Member> member, StartMember(name));
+    member->is_pull = is_pull;
     // It is joined before it is listed, so that whoever finds a name finds a joined cluster.
-    if (options_.join_members && options_.with_crds) {
+    if (!is_pull && options_.join_members && options_.with_crds) {
       RETURN_IF_ERROR(Join(name, member->cluster));
     }
     absl::MutexLock lock(&mu_);
@@ -111,20 +146,6 @@ class FleetImpl : public Fleet {
     members_[name] = std::move(member);
     return name;
   }
-
-  absl::Status JoinAgain(absl::string_view name) override {
-    absl::MutexLock adding(&add_mu_);
-    const Cluster* cluster = FindMember(name);
-    if (cluster == nullptr) return absl::NotFoundError(absl::StrCat("no cluster \"", name, "\""));
-    RETURN_IF_ERROR(PrepareToJoinAgain(control_plane_.server->backend(), std::string(name)));
-    return Join(std::string(name), *cluster);
-  }
-
- private:
-  struct Member {
-    Cluster cluster;
-    std::optional<MemberControllers> controllers;  // Destroyed before the server.
-  };
 
   absl::Status OpenControlPlane() {
     std::string directory;
@@ -193,10 +214,10 @@ class FleetImpl : public Fleet {
     return name;
   }
 
-  const Cluster* FindMember(absl::string_view name) const {
+  const Member* FindMember(absl::string_view name) const {
     absl::MutexLock lock(&mu_);
     const auto found = members_.find(name);
-    return found == members_.end() ? nullptr : &found->second->cluster;
+    return found == members_.end() ? nullptr : found->second.get();
   }
 
   const FleetOptions options_;

@@ -18,6 +18,9 @@ namespace sandbox {
 
 struct FleetOptions {
   int members = 3;
+  // Further members, after those, which are in pull mode: nothing is done to join them, since an
+  // agent registers its cluster itself.
+  int pull_members = 0;
   int first_port = 0;  // The control plane's; those of members follow. 0 picks free ones.
   int nodes_per_member = 3;
   absl::Duration ready_delay = absl::Milliseconds(300);   // From a pod's creation to Ready.
@@ -50,17 +53,23 @@ class Fleet {
   virtual config::Release release() const = 0;
   virtual std::vector<std::string> member_names() const = 0;  // "member1" and so on.
   virtual ApiServer* member(absl::string_view name) = 0;      // nullptr when unknown.
+  // Returns whether the member is one of FleetOptions::pull_members.
+  virtual bool IsPull(absl::string_view name) const = 0;
 
   // Returns the text of a kubeconfig for the administrator of "karmada" or a member (with a client
   // certificate).
   virtual absl::StatusOr<std::string> Kubeconfig(absl::string_view name) = 0;
+  // Returns the text of a kubeconfig for the control plane, for the agent of a member.
+  virtual absl::StatusOr<std::string> AgentKubeconfig(absl::string_view member) = 0;
   // Writes <directory>/karmada.kubeconfig and <member>.kubeconfig; only their owner can read them.
   virtual absl::Status WriteKubeconfigs(const std::string& directory) = 0;
 
-  // Adds another member and joins it; returns its name. An empty `name` lets the fleet choose one.
+  // Adds another member in push mode and joins it; returns its name. An empty `name` lets the fleet
+  // choose one.
   virtual absl::StatusOr<std::string> AddMember(absl::string_view name) = 0;
   // Joins a member again whose Cluster was deleted, with new credentials. kNotFound when there is
-  // no such member, kFailedPrecondition when it has not left, or is still leaving.
+  // no such member, kFailedPrecondition when it has not left, or is still leaving. Of a member in
+  // pull mode only what it has left behind is removed: its agent registers it at its next start.
   virtual absl::Status JoinAgain(absl::string_view name) = 0;
 };
 

@@ -1,5 +1,5 @@
-// The karmada-controller-manager beside the clusters of a sandbox: it can be started, stopped and
-// started again.
+// A program beside the clusters of a sandbox, such as the karmada-controller-manager: it can be
+// started, stopped and started again.
 #ifndef CMD_SANDBOX_DAEMON_H_
 #define CMD_SANDBOX_DAEMON_H_
 

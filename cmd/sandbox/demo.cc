@@ -327,6 +327,10 @@ absl::StatusOr<std::vector<kube::Object>> ReadSamples(std::string directory) {
   return absl::InvalidArgumentError(absl::StrCat("there is no Deployment in ", directory));
 }
 
+int MembersOf(const SandboxOptions& options) {
+  return options.fleet.members + options.fleet.pull_members;
+}
+
 struct Samples {
   std::vector<kube::Object> first;
   std::vector<kube::Object> dependencies;  // What the second part of the demo applies.
@@ -335,7 +339,7 @@ struct Samples {
 // Returns the samples of the second part; none when the user has given other samples, or too few
 // members.
 absl::StatusOr<std::vector<kube::Object>> ReadDependencies(const SandboxOptions& options) {
-  if (!options.samples.empty() || options.fleet.members < 3) return std::vector<kube::Object>();
+  if (!options.samples.empty() || MembersOf(options) < 3) return std::vector<kube::Object>();
   ASSIGN_OR_RETURN(const std::string directory,
                    sandbox::FindManifests({"", "samples/dependencies", "--samples"}));
   return sandbox::ReadManifests(directory);
@@ -371,8 +375,9 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
   Demo demo(*session, start, options.deadline, stop);
   tool::Console& console = demo.console();
   if (!session->earlier_run().empty()) console.out << session->earlier_run() << std::endl;
-  demo.Done(absl::StrCat("a control plane and ", options.fleet.members, " members are up"));
+  demo.Done(absl::StrCat("a control plane and ", MembersOf(options), " members are up"));
   RETURN_IF_ERROR(session->daemon().Start(program));
+  RETURN_IF_ERROR(session->StartAgents());
   const absl::Status walked = Walk(demo, samples);
   if (!walked.ok() && !absl::IsCancelled(walked)) {
     session->directory().Keep();

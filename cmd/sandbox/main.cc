@@ -18,7 +18,8 @@ constexpr int kInterrupted = 130;  // The exit code of a second Ctrl-C, as shell
 
 absl::Status Run(const cmd::SandboxOptions& options, const base::StopToken& stop) {
   using Command = cmd::SandboxOptions::Command;
-  if (options.command == Command::kMember || options.command == Command::kManager) {
+  if (options.command == Command::kMember || options.command == Command::kAgent ||
+      options.command == Command::kManager) {
     return cmd::RunSteering(options);
   }
   if (options.command == Command::kStatus) return cmd::RunStatus(options);

@@ -32,6 +32,7 @@ constexpr char kFooter[] = R"(Examples:
   karmada-sandbox status
   karmada-sandbox member down member2
   karmada-sandbox manager down
+  karmada-sandbox up --members 2 --pull-members 1   # member3 has a karmada-agent.
   karmada-sandbox up --search -- --feature-gates=Failover=true   # After "--": of the manager.
 
 What it cannot do:
@@ -47,8 +48,8 @@ Exit codes:
 
 constexpr int kMaxMembers = 100;
 constexpr int kMaxNodes = 1000;
-// Members have the ports behind that of the control plane.
-constexpr int kMaxPort = 65535 - kMaxMembers;
+// Members have the ports behind that of the control plane, those in pull mode the last ones.
+constexpr int kMaxPort = 65535 - 2 * kMaxMembers;
 
 struct DurationFlag {
   std::string name;
@@ -118,6 +119,10 @@ void AddOutput(CLI::App& app, SandboxOptions& o, const std::string& help) {
 void AddUp(CLI::App& app, SandboxOptions& o) {
   LimitTo(*app.add_option("--members", o.fleet.members, "number of member clusters"), kMaxMembers,
           "N");
+  LimitTo(*app.add_option("--pull-members", o.fleet.pull_members,
+                          "number of further member clusters, in pull mode: the karmada-agent "
+                          "beside this program runs for each of them, too"),
+          kMaxMembers, "N");
   LimitTo(*app.add_option("--nodes", o.fleet.nodes_per_member, "nodes in each member"), kMaxNodes,
           "N");
   app.add_flag(
@@ -127,6 +132,15 @@ void AddUp(CLI::App& app, SandboxOptions& o) {
 }
 
 void AddDemo(CLI::App& app, SandboxOptions& o) {
+  const auto pull = [&o, all = o.fleet.members](int members) {
+    o.fleet.pull_members = members;
+    o.fleet.members = all - members;
+  };
+  LimitTo(*app.add_option_function<int>("--pull-members", pull,
+                                        "number of the three members that are in pull mode: the "
+                                        "karmada-agent beside this program runs for each of them")
+               ->default_str("0"),
+          o.fleet.members, "N");
   app.add_option("--samples", o.samples,
                  "directory of manifests (*.yaml) with a Deployment and its policy (default: the "
                  "demo that came with the program)")
@@ -151,16 +165,25 @@ CLI::App& AddAction(CLI::App& part, SandboxOptions& o, const std::string& action
   return *command;
 }
 
+// Adds a command that does `action` to the part of a running sandbox that has the member's name.
+void AddNamedAction(CLI::App& part, SandboxOptions& o, const std::string& action,
+                    const std::string& help) {
+  AddAction(part, o, action, help)
+      .add_option("NAME", o.member, "the member cluster, such as member1")
+      ->required()
+      ->type_name("");
+}
+
 void AddMember(CLI::App& app, SandboxOptions& o) {
-  const auto add = [&](const std::string& action, const std::string& help) {
-    AddAction(app, o, action, help)
-        .add_option("NAME", o.member, "the member cluster, such as member1")
-        ->required()
-        ->type_name("");
-  };
-  add("down", "Let a member refuse every connection; it keeps its objects");
-  add("up", "Let it answer again");
-  add("join", "Let a member join again that has left (kubectl delete cluster NAME)");
+  AddNamedAction(app, o, "down", "Let a member refuse every connection; it keeps its objects");
+  AddNamedAction(app, o, "up", "Let it answer again");
+  AddNamedAction(app, o, "join",
+                 "Let a member join again that has left (kubectl delete cluster NAME)");
+}
+
+void AddAgent(CLI::App& app, SandboxOptions& o) {
+  AddNamedAction(app, o, "down", "Stop the agent of a member in pull mode; the member goes on");
+  AddNamedAction(app, o, "up", "Start it again");
 }
 
 void AddManager(CLI::App& app, SandboxOptions& o) {
@@ -231,12 +254,15 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "demo", "Show a Deployment land in three member clusters; stays up on a terminal");
   CLI::App* member = app.add_subcommand(
       "member", "Take a member of a running sandbox down and up, and let it join again");
+  CLI::App* agent = app.add_subcommand(
+      "agent", "Take the karmada-agent of a member in pull mode down, and up again");
   CLI::App* manager = app.add_subcommand(
       "manager", "Take the karmada-controller-manager of a running sandbox down, and up again");
   CLI::App* status = app.add_subcommand("status", "Show what runs in a running sandbox");
   AddRunningDirectory(*status, o);
   AddOutput(*status, o, "json prints one object");
   AddMember(*member, o);
+  AddAgent(*agent, o);
   AddManager(*manager, o);
   AddShared(*up, o);
   AddUp(*up, o);
@@ -254,6 +280,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   using Command = SandboxOptions::Command;
   o.command = demo->parsed()      ? Command::kDemo
               : member->parsed()  ? Command::kMember
+              : agent->parsed()   ? Command::kAgent
               : manager->parsed() ? Command::kManager
               : status->parsed()  ? Command::kStatus
                                   : Command::kUp;

@@ -12,11 +12,11 @@
 namespace cmd {
 
 struct SandboxOptions {
-  enum class Command { kUp, kDemo, kMember, kManager, kStatus } command = Command::kUp;
+  enum class Command { kUp, kDemo, kMember, kAgent, kManager, kStatus } command = Command::kUp;
   sandbox::FleetOptions fleet;
   // The directory for kubeconfigs and logs; empty: a new private directory that is removed at the
-  // end. For member, manager and status: the directory of the running sandbox; empty: that of
-  // KUBECONFIG.
+  // end. For member, agent, manager and status: the directory of the running sandbox; empty: that
+  // of KUBECONFIG.
   std::string directory;
   // The program to run as controller manager; "auto": the one beside this program, if any; "off":
   // none.
@@ -28,8 +28,9 @@ struct SandboxOptions {
   // For demo: the directory of its manifests; empty: those that came with the program.
   std::string samples;
   absl::Duration deadline = absl::Seconds(60);
-  std::string member;  // For member: its name.
-  std::string action;  // For member and manager: "down" or "up"; for member also "join".
+  std::string member;  // For member and agent: the member's name.
+  // For member, agent and manager: "down" or "up"; for member also "join".
+  std::string action;
 };
 
 struct ParsedCommandLine {

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -105,7 +106,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
       ControlSocket::Listen(
           path, [raw = session.get()](const std::string& request) -> absl::StatusOr<std::string> {
             if (request == "status") return json::Write(StatusOf(*raw));
-            return Steer(*raw->fleet_, *raw->daemon_, request);
+            return Steer(*raw, request);
           }));
   return session;
 }
@@ -125,9 +126,25 @@ absl::Status Session::CompleteMembers() {
   return ServeClusterProxies(*fleet_, directory_.path());
 }
 
+absl::Status Session::StartAgents() {
+  const std::vector<std::string> members = fleet_->member_names();
+  const bool any = std::any_of(members.begin(), members.end(),
+                               [this](const auto& name) { return fleet_->IsPull(name); });
+  if (!any) return absl::OkStatus();
+  ASSIGN_OR_RETURN(auto agents, AgentsBeside::Start(*fleet_, directory_.path()));
+  absl::MutexLock lock(&beside_mu_);
+  agents_ = std::move(agents);
+  return absl::OkStatus();
+}
+
+Daemon* Session::AgentOf(absl::string_view member) const {
+  absl::MutexLock lock(&beside_mu_);
+  return agents_ == nullptr ? nullptr : agents_->Of(member);
+}
+
 absl::Status Session::StartSearch() {
   ASSIGN_OR_RETURN(auto search, SearchBeside::Start(*fleet_, directory_.path()));
-  absl::MutexLock lock(&search_mu_);
+  absl::MutexLock lock(&beside_mu_);
   // Only the assignment is locked: starting takes seconds, and `status` must be answered meanwhile.
   search_ = std::move(search);
   return absl::OkStatus();

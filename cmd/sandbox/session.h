@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "cmd/sandbox/agents_beside.h"
 #include "cmd/sandbox/control_socket.h"
 #include "cmd/sandbox/daemon.h"
 #include "cmd/sandbox/directory_lock.h"
@@ -56,11 +57,17 @@ class Session {
   // is kept; "" when there was none.
   const std::string& earlier_run() const { return earlier_run_; }
 
+  // Starts the karmada-agents of the members in pull mode, if there are any. REQUIRES: called once.
+  absl::Status StartAgents();
+  // Returns the agent of the member; nullptr when that is not in pull mode, or when its agent has
+  // not been started yet. May be called on any thread.
+  Daemon* AgentOf(absl::string_view member) const;
+
   // Starts the karmada-search beside this program and wires it. REQUIRES: called once.
   absl::Status StartSearch();
   // Returns nullptr while it has not been started. May be called on any thread.
   SearchBeside* search() const {
-    absl::MutexLock lock(&search_mu_);
+    absl::MutexLock lock(&beside_mu_);
     return search_.get();
   }
 
@@ -90,8 +97,9 @@ class Session {
   std::vector<std::unique_ptr<sandbox::MemberExtras>> extras_;
   std::vector<std::unique_ptr<TokenSecrets>> tokens_;
   std::unique_ptr<Daemon> daemon_;
-  mutable absl::Mutex search_mu_;  // control_ reads search_ on its own thread.
-  std::unique_ptr<SearchBeside> search_ ABSL_GUARDED_BY(search_mu_);
+  mutable absl::Mutex beside_mu_;  // control_ reads these on its own thread.
+  std::unique_ptr<AgentsBeside> agents_ ABSL_GUARDED_BY(beside_mu_);
+  std::unique_ptr<SearchBeside> search_ ABSL_GUARDED_BY(beside_mu_);
   // Declared last, because it steers the fleet and the daemon.
   std::unique_ptr<ControlSocket> control_;
 };

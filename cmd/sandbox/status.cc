@@ -35,22 +35,6 @@ int64_t CountOf(sandbox::ApiServer& server, const kube::Gvr& resource) {
   return objects.ok() ? static_cast<int64_t>(objects->size()) : 0;
 }
 
-json::Value MemberStatus(Session& session, const std::string& name) {
-  sandbox::ApiServer& member = *session.fleet().member(name);
-  const auto cluster =
-      session.fleet().control_plane().backend().Get(api::Clusters().gvr(), {"", name});
-  json::Value status = json::Value::Object(
-      {{"name", name},
-       {"url", member.url()},
-       {"kubeconfig", session.KubeconfigPath(name)},
-       {"answers", Answers(member.port())},
-       {"joined", cluster.ok()},
-       {"ready", cluster.ok() ? api::ClusterView(**cluster).ReadyStatus() : ""}});
-  status.Set("nodes", CountOf(member, {"", "v1", "nodes"}));
-  status.Set("pods", CountOf(member, {"", "v1", "pods"}));
-  return status;
-}
-
 // "ended" means that the program ended by itself, "down" that it was stopped.
 const char* StateOf(Daemon& daemon) {
   if (!daemon.exists()) return "none";
@@ -62,6 +46,26 @@ json::Value ProgramStatus(Daemon& daemon) {
   return json::Value::Object({{"state", StateOf(daemon)},
                               {"pid", static_cast<int64_t>(daemon.pid())},
                               {"log", daemon.log_file()}});
+}
+
+json::Value MemberStatus(Session& session, const std::string& name) {
+  sandbox::ApiServer& member = *session.fleet().member(name);
+  const auto cluster =
+      session.fleet().control_plane().backend().Get(api::Clusters().gvr(), {"", name});
+  const bool pull =
+      cluster.ok() ? api::ClusterView(**cluster).IsPull() : session.fleet().IsPull(name);
+  json::Value status = json::Value::Object(
+      {{"name", name},
+       {"url", member.url()},
+       {"kubeconfig", session.KubeconfigPath(name)},
+       {"answers", Answers(member.port())},
+       {"mode", pull ? "Pull" : "Push"},
+       {"joined", cluster.ok()},
+       {"ready", cluster.ok() ? api::ClusterView(**cluster).ReadyStatus() : ""}});
+  status.Set("nodes", CountOf(member, {"", "v1", "nodes"}));
+  status.Set("pods", CountOf(member, {"", "v1", "pods"}));
+  if (Daemon* const agent = session.AgentOf(name)) status.Set("agent", ProgramStatus(*agent));
+  return status;
 }
 
 // Returns who holds the lease of the controller manager; "" when nobody does.
@@ -81,8 +85,9 @@ std::string MemberLine(const json::Value& member, const tool::Colours& colours) 
                               : ready == "True"          ? "ready"
                               : ready.empty() ? colours.Yellow("joined, not looked at yet")
                                               : colours.Yellow("joined, not ready");
-  return absl::StrFormat("  %-16s %s  %s, %s, %d nodes, %d pods\n", member["name"].AsString(),
-                         member["url"].AsString(), AnswersText(member, colours), karmada,
+  return absl::StrFormat("  %-16s %s  %s, mode %s, %s, %d nodes, %d pods\n",
+                         member["name"].AsString(), member["url"].AsString(),
+                         AnswersText(member, colours), member["mode"].AsString(), karmada,
                          member["nodes"].AsInt(), member["pods"].AsInt());
 }
 
@@ -147,6 +152,11 @@ std::string StatusText(const json::Value& status, const tool::Colours& colours) 
   absl::StrAppend(&out, "    ", leader.empty() ? "nobody leads" : "leader: ", leader, "\n");
   if (manager["state"].AsString() != "none") {
     absl::StrAppend(&out, "    flags: ", manager["flags"].AsString(), "\n");
+  }
+  for (const json::Value& member : status["members"].items()) {
+    if (member["agent"].is_null()) continue;
+    out += ProgramLine(absl::StrCat(api::kAgent, " of ", member["name"].AsString()),
+                       member["agent"], colours);
   }
   if (!status["search"].is_null()) out += ProgramLine("karmada-search", status["search"], colours);
   out.pop_back();

@@ -13,9 +13,11 @@
 namespace cmd {
 
 // Returns {"directory": ..., "controlPlane": {"url", "kubeconfig", "answers"}, "members": [{"name",
-// "url", "kubeconfig", "answers", "joined", "ready", "nodes", "pods"}], "controllerManager":
-// {"state", "pid", "leader", "log", "flags"}, "search": {"state", "pid", "log", "url"}}. `state` is
-// "running", "down" (stopped by a command), "ended" (by itself) or "none" (never started).
+// "url", "kubeconfig", "answers", "mode", "joined", "ready", "nodes", "pods", "agent"}],
+// "controllerManager": {"state", "pid", "leader", "log", "flags"}, "search": {"state", "pid",
+// "log", "url"}}. `mode` is "Push" or "Pull"; members in pull mode alone have "agent": {"state",
+// "pid", "log"}. `state` is "running", "down" (stopped by a command), "ended" (by itself) or "none"
+// (never started).
 json::Value StatusOf(Session& session);
 
 // Returns whether a server accepts connections at this port of the loopback address.

@@ -2,8 +2,8 @@
 // directory, and Steer, in that sandbox, carries them out and answers with a sentence on what
 // happens next, and when. Those times follow from defaults of flags and from the lease, and are no
 // promises. A member that is down refuses connections through an injected fault, and keeps its
-// objects; a controller manager that is down is a process that was ended, and loses what is in its
-// memory only.
+// objects; a controller manager or an agent that is down is a process that was ended, and loses
+// what is in its memory only.
 
 #include "cmd/sandbox/steering.h"
 
@@ -75,8 +75,14 @@ absl::StatusOr<std::string> AfterUp(sandbox::Fleet& fleet, const std::string& na
                       " of good answers, and then brings it up to date.");
 }
 
-absl::StatusOr<std::string> JoinAgain(sandbox::Fleet& fleet, const std::string& name) {
-  RETURN_IF_ERROR(fleet.JoinAgain(name));
+absl::StatusOr<std::string> JoinAgain(Session& session, const std::string& name) {
+  RETURN_IF_ERROR(session.fleet().JoinAgain(name));
+  if (Daemon* const agent = session.AgentOf(name); agent != nullptr) {
+    RETURN_IF_ERROR(agent->Down());
+    RETURN_IF_ERROR(agent->Up());
+    return absl::StrCat("The karmada-agent of ", name,
+                        " was started again, and registers its cluster.");
+  }
   return absl::StrCat(name,
                       " has joined again, with new credentials. Karmada counts it as ready at ",
                       "its first good answer; kubectl get clusters shows it.");
@@ -89,17 +95,42 @@ absl::StatusOr<std::string> CarriedOut(absl::StatusOr<std::string> result) {
   return absl::InternalError(result.status().message());
 }
 
-absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, const std::string& action,
+absl::StatusOr<std::string> SteerMember(Session& session, const std::string& action,
                                         const std::string& name) {
+  sandbox::Fleet& fleet = session.fleet();
   sandbox::ApiServer* member = fleet.member(name);
   if (member == nullptr) return NoSuchMember(fleet, name);
-  if (action == kJoin) return CarriedOut(JoinAgain(fleet, name));
+  if (action == kJoin) return CarriedOut(JoinAgain(session, name));
   // The same action twice is not an error; the answer says that nothing was to be done.
   const bool was_down = !Answers(member->port());
   if (action == kDown && was_down) return absl::StrCat(name, " is down already.");
   member->faults().SetPartitioned(action == kDown);
   if (action == kDown) return AfterDown(name);
   return CarriedOut(AfterUp(fleet, name, was_down));
+}
+
+// --cluster-monitor-grace-period is 40 s by default.
+std::string AfterAgentDown(const std::string& name) {
+  return absl::StrCat("The karmada-agent of ", name, " is down. Karmada counts the cluster as ",
+                      "unknown when its Lease is 40 seconds old. What runs in the member runs on; ",
+                      "what you change meanwhile reaches it when the agent is up again.");
+}
+
+absl::StatusOr<std::string> SteerAgent(Session& session, bool down, const std::string& name) {
+  if (session.fleet().member(name) == nullptr) return NoSuchMember(session.fleet(), name);
+  Daemon* const agent = session.AgentOf(name);
+  if (agent == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " is in push mode, and has no agent: up --pull-members starts some"));
+  }
+  const std::string whose = absl::StrCat("The karmada-agent of ", name);
+  if ((agent->pid() == 0) == down) {
+    return absl::StrCat(whose, down ? " is down already." : " runs already.");
+  }
+  const absl::Status done = down ? agent->Down() : agent->Up();
+  if (!done.ok()) return CarriedOut(done);
+  if (down) return AfterAgentDown(name);
+  return absl::StrCat(whose, " runs again, and brings its cluster up to date at once.");
 }
 
 // Returns a sentence about when a program that is started now becomes the leader, given when the
@@ -142,15 +173,17 @@ absl::StatusOr<std::string> SteerManager(sandbox::Fleet& fleet, Daemon& daemon, 
 
 }  // namespace
 
-absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
-                                  const std::string& request) {
+absl::StatusOr<std::string> Steer(Session& session, const std::string& request) {
   const std::vector<std::string> words = absl::StrSplit(request, ' ');
   const bool known = words.size() > 1 && (words[1] == kDown || words[1] == kUp);
   if (words.size() == 3 && words[0] == "member" && (known || words[1] == kJoin)) {
-    return SteerMember(fleet, words[1], words[2]);
+    return SteerMember(session, words[1], words[2]);
+  }
+  if (known && words.size() == 3 && words[0] == "agent") {
+    return SteerAgent(session, words[1] == kDown, words[2]);
   }
   if (known && words.size() == 2 && words[0] == "manager") {
-    return CarriedOut(SteerManager(fleet, daemon, words[1] == kDown));
+    return CarriedOut(SteerManager(session.fleet(), session.daemon(), words[1] == kDown));
   }
   return absl::InvalidArgumentError(absl::StrCat("cannot do \"", request, "\""));
 }
@@ -169,9 +202,12 @@ absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options) {
 
 absl::Status RunSteering(const SandboxOptions& options) {
   ASSIGN_OR_RETURN(const std::string directory, DirectoryOf(options));
-  const bool member = options.command == SandboxOptions::Command::kMember;
-  const std::string request = absl::StrCat(member ? "member " : "manager ", options.action,
-                                           member ? " " : "", options.member);
+  using Command = SandboxOptions::Command;
+  const char* const part = options.command == Command::kMember  ? "member"
+                           : options.command == Command::kAgent ? "agent"
+                                                                : "manager";
+  const std::string request =
+      absl::StrCat(part, " ", options.action, options.member.empty() ? "" : " ", options.member);
   ASSIGN_OR_RETURN(const std::string answer, ControlSocket::Send(directory, request));
   tool::StandardConsole().out << answer << std::endl;
   return absl::OkStatus();

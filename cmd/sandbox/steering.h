@@ -1,5 +1,6 @@
-// karmada-sandbox member down NAME, member up NAME, manager down, manager up: stops a part of a
-// running sandbox and starts it again. member join NAME: lets a member that has left join again.
+// karmada-sandbox member down NAME, member up NAME, agent down NAME, agent up NAME, manager down,
+// manager up: stops a part of a running sandbox and starts it again. member join NAME: lets a
+// member that has left join again.
 #ifndef CMD_SANDBOX_STEERING_H_
 #define CMD_SANDBOX_STEERING_H_
 
@@ -7,17 +8,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cmd/sandbox/daemon.h"
 #include "cmd/sandbox/options.h"
-#include "sandbox/fleet.h"
+#include "cmd/sandbox/session.h"
 
 namespace cmd {
 
-// Carries out "member down NAME", "member up NAME", "member join NAME", "manager down" or "manager
-// up" inside the running sandbox; returns a text for the user about what happens next. A member
-// that is down refuses connections and keeps its objects.
-absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
-                                  const std::string& request);
+// Carries out "member down NAME", "member up NAME", "member join NAME", "agent down NAME", "agent
+// up NAME", "manager down" or "manager up" inside the running sandbox; returns a text for the user
+// about what happens next. A member that is down refuses connections and keeps its objects.
+absl::StatusOr<std::string> Steer(Session& session, const std::string& request);
 
 // Returns --dir, or the directory of the first file of KUBECONFIG. kInvalidArgument when there is
 // neither.

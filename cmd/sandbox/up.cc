@@ -23,6 +23,11 @@ namespace {
 constexpr absl::Duration kCheck = absl::Milliseconds(200);
 constexpr char kControlPlane[] = "karmada";
 
+json::Value Running(const Daemon& daemon) {
+  return json::Value::Object(
+      {{"pid", static_cast<int64_t>(daemon.pid())}, {"log", daemon.log_file()}});
+}
+
 json::Value Described(Session& session, const std::string& name, const std::string& url) {
   return json::Value::Object(
       {{"name", name}, {"url", url}, {"kubeconfig", session.KubeconfigPath(name)}});
@@ -32,7 +37,10 @@ std::string AsJson(Session& session) {
   sandbox::Fleet& fleet = session.fleet();
   json::Value members = json::Value::Array();
   for (const std::string& name : fleet.member_names()) {
-    members.Append(Described(session, name, fleet.member(name)->url()));
+    json::Value member = Described(session, name, fleet.member(name)->url());
+    member.Set("mode", fleet.IsPull(name) ? "Pull" : "Push");
+    if (const Daemon* const agent = session.AgentOf(name)) member.Set("agent", Running(*agent));
+    members.Append(std::move(member));
   }
   json::Value out = json::Value::Object(
       {{"controlPlane", Described(session, kControlPlane, fleet.control_plane().url())},
@@ -40,16 +48,23 @@ std::string AsJson(Session& session) {
        {"directory", session.directory().path()}});
   const Daemon& daemon = session.daemon();
   if (daemon.exists()) {
-    out.Set("controllerManager", json::Value::Object({{"pid", static_cast<int64_t>(daemon.pid())},
-                                                      {"log", daemon.log_file()}}));
+    out.Set("controllerManager", Running(daemon));
   }
   if (SearchBeside* const search = session.search()) {
-    out.Set("search", json::Value::Object({{"pid", static_cast<int64_t>(search->daemon().pid())},
-                                           {"log", search->daemon().log_file()},
-                                           {"url", search->url()}}));
+    json::Value running = Running(search->daemon());
+    running.Set("url", search->url());
+    out.Set("search", std::move(running));
   }
   return json::Write(out);
 }
+
+// A program beside the clusters, whose end by itself is reported.
+struct Watched {
+  std::string name;
+  Daemon* daemon;
+  std::string again;  // The command that starts it again; "" when there is none.
+  bool reported = false;
+};
 
 std::string ManagerLine(Session& session, const tool::Colours& colours) {
   if (session.daemon().exists()) {
@@ -83,6 +98,14 @@ std::string Instructions(Session& session, const tool::Colours& colours,
     absl::StrAppend(&out, "karmada-search runs beside it; it logs to ",
                     session.search()->daemon().log_file(), "\n");
   }
+  std::string pulled;  // The last member with an agent.
+  for (const std::string& name : members) {
+    const Daemon* const agent = session.AgentOf(name);
+    if (agent == nullptr) continue;
+    absl::StrAppend(&out, "The karmada-agent of ", name, " runs beside it; it logs to ",
+                    agent->log_file(), "\n");
+    pulled = name;
+  }
   absl::StrAppend(&out, "\nFrom another terminal:\n");
   command(absl::StrCat("export KUBECONFIG=", session.KubeconfigPath(kControlPlane)));
   for (const std::string& example : examples) command(example);
@@ -98,6 +121,10 @@ std::string Instructions(Session& session, const tool::Colours& colours,
     command(absl::StrCat(CommandFor("karmada-sandbox"), " member down ", members.back(),
                          "   # and back again: member up ", members.back()));
   }
+  if (!pulled.empty()) {
+    command(absl::StrCat(CommandFor("karmada-sandbox"), " agent down ", pulled,
+                         "   # and back again: agent up ", pulled));
+  }
   if (session.daemon().exists()) {
     command(absl::StrCat(CommandFor("karmada-sandbox"),
                          " manager down   # the controller manager; and back again: manager up"));
@@ -108,25 +135,31 @@ std::string Instructions(Session& session, const tool::Colours& colours,
 
 void ServeUntil(const base::StopToken& stop, Session& session, std::ostream& out,
                 const tool::Colours& colours) {
-  Daemon& daemon = session.daemon();
-  bool reported = false, reported_search = false;
+  std::vector<Watched> programs = {{api::kControllerManager, &session.daemon(), "manager up"}};
+  if (SearchBeside* const search = session.search()) {
+    programs.push_back({"karmada-search", &search->daemon(), ""});
+  }
+  for (const std::string& name : session.fleet().member_names()) {
+    Daemon* const agent = session.AgentOf(name);
+    if (agent == nullptr) continue;
+    programs.push_back(
+        {absl::StrCat("The karmada-agent of ", name), agent, absl::StrCat("agent up ", name)});
+  }
   while (base::RealClock().SleepFor(kCheck, stop)) {
-    SearchBeside* const search = session.search();
-    if (search != nullptr && !reported_search && search->daemon().EndedByItself().has_value()) {
-      out << colours.Red(absl::StrCat("karmada-search ", *search->daemon().EndedByItself(),
-                                      "; see ", search->daemon().log_file()))
-          << std::endl;
-      reported_search = true;
+    for (Watched& program : programs) {
+      const std::optional<std::string> ended = program.daemon->EndedByItself();
+      if (ended.has_value() && !program.reported) {
+        out << colours.Red(
+                   absl::StrCat(program.name, " ", *ended, "; see ", program.daemon->log_file()))
+            << std::endl;
+        if (!program.again.empty()) {
+          out << "To start it again:\n  " << CommandFor("karmada-sandbox") << " " << program.again
+              << " --dir " << session.directory().path() << std::endl;
+        }
+      }
+      // A command that starts it resets it, so that the next end is reported again.
+      program.reported = ended.has_value();
     }
-    const std::optional<std::string> ended = daemon.EndedByItself();
-    if (ended.has_value() && !reported) {
-      out << colours.Red(
-                 absl::StrCat("karmada-controller-manager ", *ended, "; see ", daemon.log_file()))
-          << "\nTo start it again:\n  " << CommandFor("karmada-sandbox") << " manager up --dir "
-          << session.directory().path() << std::endl;
-    }
-    // `manager up` resets it, so that the next end is reported again.
-    reported = ended.has_value();
   }
 }
 
@@ -139,14 +172,15 @@ absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
   const absl::Time start = absl::Now();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   if (!program.empty()) RETURN_IF_ERROR(session->daemon().Start(program));
+  RETURN_IF_ERROR(session->StartAgents());
   if (options.search) RETURN_IF_ERROR(session->StartSearch());
   if (!session->earlier_run().empty()) notices << session->earlier_run() << std::endl;
   if (options.json) {
     console.out << AsJson(*session) << std::endl;
   } else {
     console.out << "A Karmada control plane and "
-                << tool::Count(options.fleet.members, "member cluster") << " are up ("
-                << tool::Seconds(absl::Now() - start) << ").\n\n"
+                << tool::Count(options.fleet.members + options.fleet.pull_members, "member cluster")
+                << " are up (" << tool::Seconds(absl::Now() - start) << ").\n\n"
                 << Instructions(*session, colours) << std::endl;
   }
   ServeUntil(stop, *session, notices, colours);

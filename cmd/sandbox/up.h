@@ -17,7 +17,7 @@ namespace cmd {
 // Blocks until `stop`; returns OK then.
 absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop);
 
-// Serves the session until `stop`, and reports on `out` when the controller manager ends by itself.
+// Serves the session until `stop`, and reports on `out` when a program beside it ends by itself.
 void ServeUntil(const base::StopToken& stop, Session& session, std::ostream& out,
                 const tool::Colours& colours);
 

@@ -26,6 +26,7 @@
 #include "api/binding.h"
 #include "api/binding_address.h"
 #include "api/binding_scope.h"
+#include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/programs.h"
@@ -38,6 +39,7 @@
 #include "lens/fleet/judge.h"
 #include "lens/fleet/lists.h"
 #include "lens/fleet/templates.h"
+#include "lens/why/agents.h"
 #include "lens/why/matching.h"
 
 namespace lens::fleet {
@@ -132,6 +134,10 @@ class Reader {
           lists_.Get(api::Leases(), {api::kSystemNamespace, name}, Weight::kHelps);
       if (lease != nullptr) shared.push_back(lease);
     }
+    const bool any_pull = std::any_of(shared.begin(), shared.end(), [](const kube::ObjectPtr& one) {
+      return one->gvk() == api::Clusters().gvk && api::ClusterView(*one).IsPull();
+    });
+    if (any_pull) add(api::Leases(), api::kClusterNamespace, Weight::kHints, shared);
     why::Question question = flags_;
     question.cluster = scope_.cluster;
     ASSIGN_OR_RETURN(why::Chain chain, why::EmptyChain(std::move(question), absl::Now()));
@@ -270,6 +276,26 @@ class Reader {
         fleet.stopped.push_back(absl::StrCat(stopped.cause, "; ", stopped.advice));
       }
     }
+    AddSilentAgents(fleet);
+  }
+
+  // Those of clusters in pull mode.
+  void AddSilentAgents(Fleet& fleet) const {
+    std::vector<std::string> silent;
+    for (const auto& [name, cluster] : shared_->clusters) {
+      const bool is_asked = scope_.cluster.empty() || scope_.cluster == name;
+      if (is_asked && !why::WhyAgentIsSilent(*shared_, name).empty()) silent.push_back(name);
+    }
+    if (silent.empty()) return;
+    const bool is_one = silent.size() == 1;
+    const std::string who =
+        is_one ? absl::StrCat(silent[0], ": ", why::AgentState(*shared_, silent[0]))
+               : absl::StrCat("the karmada-agents of ", why::Some(silent), " are silent");
+    fleet.stopped.push_back(
+        absl::StrCat(who, ", and what is shown of ", is_one ? "it" : "these clusters",
+                     " may be of an earlier time; ",
+                     is_one ? why::AdviceForAgent(*shared_, silent[0])
+                            : "see whether they run and reach the control plane"));
   }
 
   void AddUnknown(Fleet& fleet) const {

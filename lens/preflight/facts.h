@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "config/release.h"
 #include "config/support.h"
 #include "kube/meta/names.h"
@@ -52,6 +53,9 @@ struct Facts {
   absl::StatusOr<config::Release> release = config::Release::kV1_18;  // By the definitions.
   std::vector<KindFacts> kinds;
   absl::StatusOr<std::vector<kube::ObjectPtr>> customizations, webhooks, clusters;
+  // The Leases of clusters in pull mode, which their agents renew; none that could not be read.
+  std::vector<kube::ObjectPtr> agents;
+  absl::Time read_at = absl::InfinitePast();
   absl::StatusOr<BindingFacts> bindings;
   absl::StatusOr<std::vector<OutdatedPurgeMode>> purge_modes = std::vector<OutdatedPurgeMode>();
 };

@@ -16,8 +16,10 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/binding_resource.h"
+#include "api/cluster.h"
 #include "api/control_plane.h"
 #include "api/eviction.h"
+#include "api/keys.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -77,6 +79,8 @@ class Reader {
     facts.customizations = List(api::InterpreterCustomizations());
     facts.webhooks = List(api::InterpreterWebhookConfigurations());
     facts.clusters = List(api::Clusters());
+    facts.read_at = client_.clock().Now();
+    facts.agents = Agents(facts.clusters);
     facts.bindings = Bindings();
     facts.purge_modes = PurgeModes();
     return facts;
@@ -207,6 +211,22 @@ class Reader {
         std::find_if(discovery_.resources.begin(), discovery_.resources.end(),
                      [&](const kube::ApiResource& served) { return served.resource.gvk == gvk; });
     return found == discovery_.resources.end() ? nullptr : &found->resource;
+  }
+
+  // Who may not read them does without.
+  std::vector<kube::ObjectPtr> Agents(
+      const absl::StatusOr<std::vector<kube::ObjectPtr>>& clusters) {
+    std::vector<kube::ObjectPtr> leases;
+    const std::vector<kube::ObjectPtr> all = clusters.value_or(leases);
+    const bool any_pull = std::any_of(all.begin(), all.end(), [](const kube::ObjectPtr& cluster) {
+      return api::ClusterView(*cluster).IsPull();
+    });
+    if (!any_pull || !CheckTime().ok()) return leases;
+    absl::StatusOr<kube::ListPage> page =
+        client_.ListAll(api::Leases(), api::kClusterNamespace, {}, stop_);
+    if (!page.ok()) return leases;
+    for (kube::Object& lease : page->items) leases.push_back(kube::Share(std::move(lease)));
+    return leases;
   }
 
   absl::StatusOr<BindingFacts> Bindings() {

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
 #include "api/eviction.h"
+#include "api/leadership.h"
 #include "interpreter/check/admission_review.h"
 #include "interpreter/customized/customization.h"
 #include "lens/preflight/documented.h"
@@ -184,14 +185,33 @@ Row WebhookRow(const kube::Object& object) {
           .note = std::move(judged.note)};
 }
 
-Row MemberRow(const kube::Object& object) {
-  const bool is_pull = api::ClusterView(object).IsPull();
-  const std::string mode = is_pull ? "Pull" : "Push";
+// The Lease does not say whose agent it is.
+Row PullRow(const kube::Object& cluster, const Facts& facts) {
+  Row row{.part = Part::kMembers,
+          .use = "Pull",
+          .note = "its karmada-agent stays and goes on doing its work",
+          .details = json::Value::Object({{"syncMode", "Pull"}})};
+  const auto lease =
+      std::find_if(facts.agents.begin(), facts.agents.end(),
+                   [&](const kube::ObjectPtr& one) { return one->name() == cluster.name(); });
+  if (lease == facts.agents.end()) return row;
+  const std::string renewed = (*lease)->spec()["renewTime"].ToString();
+  row.details.Set("agentRenewed", renewed);
+  if (!api::WhyNobodyLeads(**lease, facts.read_at).empty()) {
+    row.note = absl::StrCat("its karmada-agent is silent since ", renewed,
+                            ": its Works wait, with either controller manager");
+    return row;
+  }
+  absl::StrAppend(&row.note, "; it last renewed its Lease at ", renewed);
+  return row;
+}
+
+Row MemberRow(const kube::Object& object, const Facts& facts) {
+  if (api::ClusterView(object).IsPull()) return PullRow(object, facts);
   return {.part = Part::kMembers,
-          .use = mode,
-          .note = is_pull ? "its karmada-agent stays and goes on doing its work" : "",
-          .details = json::Value::Object({{"syncMode", mode}}),
-          .quiet = !is_pull};
+          .use = "Push",
+          .details = json::Value::Object({{"syncMode", "Push"}}),
+          .quiet = true};
 }
 
 using Objects = std::vector<kube::ObjectPtr>;
@@ -293,7 +313,9 @@ std::vector<Row> Judge(const Facts& facts, const MergeOptions& merge) {
   };
   AddRows(Part::kRules, facts.customizations, customization_row, rows);
   AddRows(Part::kWebhooks, facts.webhooks, WebhookRow, rows);
-  AddRows(Part::kMembers, facts.clusters, MemberRow, rows);
+  AddRows(
+      Part::kMembers, facts.clusters,
+      [&](const kube::Object& cluster) { return MemberRow(cluster, facts); }, rows);
   return rows;
 }
 

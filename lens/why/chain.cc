@@ -78,7 +78,10 @@ class Filing {
     if (api::IsKarmadaGroup(chain_.asked.gvk.group)) FileForOwn(object);
     if (gvk == api::Clusters().gvk) chain_.clusters[std::string(object->name())] = object;
     if (gvk == api::Events().gvk) chain_.events.push_back(object);
-    if (gvk == api::Leases().gvk) chain_.leases[std::string(object->name())] = object;
+    if (gvk == api::Leases().gvk) {
+      auto& leases = object->ns() == api::kClusterNamespace ? chain_.agents : chain_.leases;
+      leases[std::string(object->name())] = object;
+    }
     if (gvk == api::Namespaces().gvk) chain_.namespaces.insert(std::string(object->name()));
     const bool is_space = gvk == api::Namespaces().gvk && object->name() == chain_.asked.key.ns;
     if (is_space) chain_.space = object;

@@ -101,6 +101,8 @@ struct Chain {
   std::vector<std::string> elsewhere;
   Objects events;
   std::map<std::string, kube::ObjectPtr> leases;  // Those of Karmada's programs, by name.
+  std::map<std::string, kube::ObjectPtr>
+      agents;  // The Leases of clusters in pull mode, by cluster.
   std::set<std::string> namespaces;
   kube::ObjectPtr space;     // The Namespace of the template in the control plane, if it was read.
   bool lacks_space = false;  // There is none, and no template either.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -156,6 +157,7 @@ class Reader {
     if (is_policy && object != nullptr) ReadForPolicy(*object);
     if (question_.gvk == api::Clusters().gvk && object != nullptr) {
       List(api::Works(), api::ExecutionNamespace(question_.key.name));
+      ReadLeaseOfAgent(*object);
       if (object->IsDeleting()) List(api::ResourceBindings(), "");
       if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
     }
@@ -283,6 +285,23 @@ class Reader {
     for (const char* lease : kLeases) Get(api::Leases(), {api::kSystemNamespace, lease});
   }
 
+  // Of a cluster in pull mode, whose agent renews it. Who may not read it does without.
+  void ReadLeaseOfAgent(const kube::Object& cluster) {
+    if (!api::ClusterView(cluster).IsPull()) return;
+    TryGet(api::Leases(), {api::kClusterNamespace, std::string(cluster.name())}).IgnoreError();
+  }
+
+  // Reads those of the clusters that have a Work.
+  void ReadAgents(const Chain& chain) {
+    std::set<std::string> namespaces;
+    for (const kube::ObjectPtr& object : objects_) {
+      if (object->gvk() == api::Works().gvk) namespaces.insert(std::string(object->ns()));
+    }
+    for (const auto& [name, cluster] : chain.clusters) {
+      if (namespaces.count(api::ExecutionNamespace(name)) > 0) ReadLeaseOfAgent(*cluster);
+    }
+  }
+
   // Works are looked for by the binding's id; without it, one after the other by their name.
   void ReadWorks(const Chain& chain) {
     const std::string id =
@@ -303,6 +322,7 @@ class Reader {
     for (const api::TargetCluster& target : chain.Targets()) {
       Get(api::Namespaces(), {"", api::ExecutionNamespace(target.name)});
     }
+    ReadAgents(chain);
     ReadDependents(chain);
   }
 

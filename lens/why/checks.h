@@ -102,7 +102,7 @@ struct Removal {
 Removal WhyNotRemoved(const Chain& chain, const std::string& cluster);
 
 // Returns a finding for the program that `waiting` waits for, if its lease says that it does not
-// run.
+// run. The agent is that of the finding's cluster.
 Findings CheckProgram(const Chain& chain, const Finding& waiting);
 
 }  // namespace lens::why

@@ -197,13 +197,13 @@ Findings DependencyIsRefused(const Chain& chain) {
     for (const api::AggregatedStatusItem& item : api::BindingView(*own).AggregatedItems()) {
       const bool is_target = IsTarget(chain, item.cluster_name);
       if (!is_target || item.applied || item.applied_message.empty()) continue;
-      findings.push_back({Step::kMember,
-                          IsOptional(chain, reference) ? Grade::kNote : Grade::kStuck,
-                          absl::StrCat(chain.Name(), " needs ", reference.Describe(),
-                                       ", which does not arrive in ", item.cluster_name, ": ",
-                                       CauseOfRefusal(item.cluster_name, item.applied_message)),
-                          chain.asked.AskAbout(reference.gvk(), {reference.ns, reference.name}),
-                          item.cluster_name});
+      findings.push_back(
+          {Step::kMember, IsOptional(chain, reference) ? Grade::kNote : Grade::kStuck,
+           absl::StrCat(chain.Name(), " needs ", reference.Describe(),
+                        ", which does not arrive in ", item.cluster_name, ": ",
+                        CauseOfRefusal(chain, item.cluster_name, item.applied_message)),
+           chain.asked.AskAbout(reference.gvk(), {reference.ns, reference.name}),
+           item.cluster_name});
     }
   }
   return findings;

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
@@ -170,7 +171,9 @@ std::vector<Check> AllChecks() {
 
 std::string BriefOf(const Finding& finding) {
   if (finding.check == kProgramNotRunning) {
-    return absl::StrCat(NameOf(finding.waits_for), " does not run");
+    return finding.waits_for == Program::kAgent
+               ? absl::StrCat("the ", api::kAgent, " of ", finding.cluster, " is silent")
+               : absl::StrCat(NameOf(finding.waits_for), " does not run");
   }
   static const auto& briefs = *[] {
     auto* made = new std::map<std::string, std::string>;

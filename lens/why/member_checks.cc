@@ -16,6 +16,7 @@
 #include "api/resources.h"
 #include "api/work.h"
 #include "kube/meta/patch_paths.h"
+#include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
@@ -108,10 +109,12 @@ Findings ClusterIsNotReady(const Chain& chain) {
     if (ready != nullptr) {
       why = absl::StrCat((*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString());
     }
+    const std::string agent = AgentState(chain, place.cluster);
+    if (!agent.empty()) absl::StrAppend(&why, "; ", agent);
     Finding finding{kStep, Grade::kStuck,
                     absl::StrCat("the cluster ", place.cluster, " is not ready",
                                  ready == nullptr ? "" : Since(*ready), " (", why, "): "),
-                    view.IsPull() ? "see whether karmada-agent runs in the member"
+                    view.IsPull() ? AdviceForAgent(chain, place.cluster)
                                   : "see whether the member's API server answers"};
     absl::StrAppend(&finding.cause, ShareOf(chain, place.cluster), chain.Name(),
                     arrived ? " was there, and no change reaches it" : " does not reach it");
@@ -148,7 +151,7 @@ Findings MemberRefusesIt(const Chain& chain) {
     }
     if (refusal.is_over) {
       finding.grade = Grade::kWaiting;
-      finding.waits_for = Program::kControllerManager;
+      finding.waits_for = AppliesIn(chain, place.cluster);
     }
     const absl::StatusOr<json::Value> difference = DifferenceIn(chain, place.cluster);
     if (refusal.says_all && difference.ok() && !difference->empty()) {
@@ -163,16 +166,16 @@ Findings MemberRefusesIt(const Chain& chain) {
 Findings NotAppliedYet(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (Applied(place.work) != nullptr) return {};
-    const bool pull = place.object != nullptr && api::ClusterView(*place.object).IsPull();
+    const bool pull = IsPull(chain, place.cluster);
     return {
         kStep,
         Grade::kWaiting,
-        absl::StrCat(pull ? "karmada-agent" : api::kControllerManager,
-                     " has not applied the Work of ", chain.Name(), " in ", place.cluster, " yet"),
-        pull ? "see whether karmada-agent runs in the member" : kWaitAMoment,
+        absl::StrCat(pull ? api::kAgent : api::kControllerManager, " has not applied the Work of ",
+                     chain.Name(), " in ", place.cluster, " yet"),
+        pull ? AdviceForAgent(chain, place.cluster) : kWaitAMoment,
         "",
         {},
-        pull ? Program::kAgent : Program::kControllerManager};
+        AppliesIn(chain, place.cluster)};
   });
 }
 
@@ -184,10 +187,11 @@ Findings MemberHasNoObject(const Chain& chain) {
             Grade::kWaiting,
             absl::StrCat("the cluster ", place.cluster, " has lost ", chain.Name(),
                          ", which was applied there"),
-            "karmada-controller-manager creates it again at once; see who deletes it",
+            absl::StrCat(ApplierIn(chain, place.cluster),
+                         " creates it again at once; see who deletes it"),
             "",
             {},
-            Program::kControllerManager};
+            AppliesIn(chain, place.cluster)};
   });
 }
 
@@ -204,7 +208,7 @@ Findings MemberObjectIsBeingDeleted(const Chain& chain) {
             "see who deletes it, and why it does not end; it is created again afterwards",
             "",
             {},
-            Program::kControllerManager};
+            AppliesIn(chain, place.cluster)};
   });
 }
 
@@ -280,14 +284,15 @@ Findings MemberObjectDiffers(const Chain& chain) {
             acts ? Grade::kWaiting : Grade::kNote,
             absl::StrCat(chain.Name(), " in ", place.cluster, " differs from its Work in ",
                          kube::PathsOf(*difference, kPathsShown)),
-            acts ? "karmada-controller-manager puts it back at once; if it does not last, somebody "
-                   "else in the member changes it (see retention in the interpreter)"
+            acts ? absl::StrCat(ApplierIn(chain, place.cluster),
+                                " puts it back at once; if it does not last, somebody else in the "
+                                "member changes it (see retention in the interpreter)")
                  : "nothing shows that somebody changed it after Karmada; the member may write the "
                    "value in another form, and it is compared again when the object changes there",
             "",
             // The values may be a Secret's.
             {kube::PathsOf(*difference, kPathsInEvidence)},
-            Program::kControllerManager};
+            AppliesIn(chain, place.cluster)};
   });
 }
 

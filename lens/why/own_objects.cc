@@ -20,8 +20,10 @@
 #include "api/keys.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "api/work.h"
 #include "config/feature_gates.h"
 #include "config/support.h"
+#include "lens/why/agents.h"
 #include "lens/why/lost_cluster.h"
 
 namespace lens::why {
@@ -111,13 +113,25 @@ std::string WhyRefused(const Chain& chain) {
                          api::reason::kSyncWorkSucceed);
 }
 
+// Returns ", and 3 of its 5 Works wait for it" for the Works that the agent has not applied, or
+// removed; "" for none.
+std::string WorksThatWait(const Chain& chain) {
+  const size_t all = chain.own_works.size();
+  const auto waiting = std::count_if(
+      chain.own_works.begin(), chain.own_works.end(),
+      [](const auto& work) { return work->IsDeleting() || !api::WorkView(*work).IsApplied(); });
+  if (waiting == 0) return "";
+  if (all == 1) return ", and its Work waits for it";
+  return absl::StrCat(", and ", waiting, " of its ", all,
+                      waiting == 1 ? " Works waits" : " Works wait", " for it");
+}
+
 // Returns what to do about a condition with this message.
 std::string AdviceForCondition(const Chain& chain, absl::string_view type,
                                absl::string_view message, bool has_warnings) {
   if (chain.asked.gvk == api::Clusters().gvk && type == api::kClusterReady) {
-    const api::ClusterView view(*chain.object);
-    return view.IsPull() ? "see whether karmada-agent runs in the member"
-                         : "see whether the member's API server answers";
+    return IsPull(chain, chain.asked.key.name) ? AdviceForAgent(chain, chain.asked.key.name)
+                                               : "see whether the member's API server answers";
   }
   for (const absl::string_view group :
        {"custom.metrics.k8s.io", "external.metrics.k8s.io", "metrics.k8s.io"}) {
@@ -135,6 +149,27 @@ std::string AdviceForCondition(const Chain& chain, absl::string_view type,
                       : "mend what the condition says";
 }
 
+// Returns what its agent has to do with a condition of the Cluster that is asked about; "" for
+// others.
+std::string AgentOfCondition(const Chain& chain, const json::Value& condition) {
+  const bool is_ready =
+      chain.asked.gvk == api::Clusters().gvk && condition["type"].AsString() == api::kClusterReady;
+  const std::string state = is_ready ? AgentState(chain, chain.asked.key.name) : "";
+  return state.empty() ? "" : absl::StrCat(": ", state, WorksThatWait(chain));
+}
+
+// The controller manager notices it after --cluster-monitor-grace-period, while it runs.
+Findings OwnAgentIsSilent(const Chain& chain) {
+  if (chain.object == nullptr || chain.asked.gvk != api::Clusters().gvk) return {};
+  const std::string& name = chain.asked.key.name;
+  if (!api::ClusterView(*chain.object).IsReady()) return {};
+  if (WhyAgentIsSilent(chain, name).empty()) return {};
+  return {{Step::kTemplate, Grade::kStuck,
+           absl::StrCat(chain.Name(), " counts as ready, but ", AgentState(chain, name),
+                        WorksThatWait(chain)),
+           AdviceForAgent(chain, name)}};
+}
+
 Findings OwnObjectFails(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
   Findings findings;
@@ -148,7 +183,7 @@ Findings OwnObjectFails(const Chain& chain) {
     findings.push_back(
         {Step::kTemplate, Grade::kStuck,
          absl::StrCat(chain.Name(), " reports ", ConditionText(condition, /*with_message=*/true),
-                      Since(condition)),
+                      Since(condition), AgentOfCondition(chain, condition)),
          AdviceForCondition(chain, condition["type"].AsString(), condition["message"].AsString(),
                             !OwnWarnings(chain).empty())});
   }

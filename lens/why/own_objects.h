@@ -25,6 +25,7 @@ std::vector<std::string> OwnWarnings(const Chain& chain);
 
 // The checks of such an object.
 Findings OwnObjectFails(const Chain& chain);
+Findings OwnAgentIsSilent(const Chain& chain);
 Findings OwnObjectIsWarnedOf(const Chain& chain);
 Findings OwnObjectIsNotLookedAt(const Chain& chain);
 

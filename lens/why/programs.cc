@@ -7,6 +7,7 @@
 #include "api/binding.h"
 #include "api/leadership.h"
 #include "api/programs.h"
+#include "lens/why/agents.h"
 #include "lens/why/checks.h"
 
 namespace lens::why {
@@ -40,7 +41,23 @@ std::string AdviceForRefusal(absl::string_view message) {
   return "mend what the message says; it is tried again by itself";
 }
 
+// An agent is one of the cluster that the finding is about.
+Findings CheckAgent(const Chain& chain, const Finding& waiting) {
+  const std::string silent = WhyAgentIsSilent(chain, waiting.cluster);
+  if (silent.empty()) return {};
+  return {{waiting.step,
+           Grade::kStuck,
+           absl::StrCat(ApplierIn(chain, waiting.cluster), " is silent (", silent,
+                        "): ", waiting.cause),
+           AdviceForAgent(chain, waiting.cluster),
+           waiting.cluster,
+           {},
+           waiting.waits_for,
+           kProgramNotRunning}};
+}
+
 Findings CheckProgram(const Chain& chain, const Finding& waiting) {
+  if (waiting.waits_for == Program::kAgent) return CheckAgent(chain, waiting);
   const std::string name = LeaseOf(waiting.waits_for);
   const auto lease = chain.leases.find(name);
   if (name.empty() || lease == chain.leases.end()) return {};

@@ -17,6 +17,7 @@
 #include "api/binding.h"
 #include "api/reasons.h"
 #include "api/work.h"
+#include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
 #include "lens/why/interpretation.h"
@@ -122,11 +123,24 @@ constexpr Row kRows[] = {
     {"timed out", "$C does not answer in time", "see whether the API server of $C answers"},
 };
 
-const Row* RowFor(absl::string_view message) {
+// What differs where an agent applies the manifest.
+constexpr Row kPullRows[] = {
+    {"is forbidden", "the karmada-agent of $C may not write it",
+     "give karmada-agent the right in $C; `karmada-agent permissions` prints the role that it "
+     "needs"},
+    {"Unauthorized", "$C refuses the credentials of its karmada-agent",
+     "see by which account karmada-agent reaches the API server of $C"},
+};
+
+const Row* RowFor(absl::string_view message, bool is_pull) {
   const auto* found = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& row) {
     return absl::StrContains(message, row.words);
   });
-  return found == std::end(kRows) ? nullptr : found;
+  if (found == std::end(kRows)) return nullptr;
+  const auto* pulled =
+      std::find_if(std::begin(kPullRows), std::end(kPullRows),
+                   [&](const Row& row) { return absl::string_view(row.words) == found->words; });
+  return is_pull && pulled != std::end(kPullRows) ? pulled : found;
 }
 
 // Returns the advice of the row with the names in it.
@@ -204,14 +218,15 @@ std::string ShortMessage(absl::string_view message) {
 }
 
 Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, absl::string_view message) {
-  const Row* row = RowFor(message);
+  const Row* row = RowFor(message, IsPull(chain, cluster));
   if (row == nullptr) return {};
   return {absl::StrReplaceAll(row->cause, {{"$C", cluster}}),
           AdviceOf(*row, chain, cluster, message), row->says_all};
 }
 
-std::string CauseOfRefusal(const std::string& cluster, absl::string_view message) {
-  const Row* row = RowFor(message);
+std::string CauseOfRefusal(const Chain& chain, const std::string& cluster,
+                           absl::string_view message) {
+  const Row* row = RowFor(message, IsPull(chain, cluster));
   if (row == nullptr) return ShortMessage(message);
   const std::string cause = absl::StrReplaceAll(row->cause, {{"$C", cluster}});
   return row->says_all ? cause : absl::StrCat(cause, " (", ShortMessage(message), ")");

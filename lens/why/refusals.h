@@ -28,7 +28,8 @@ Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, absl::str
 
 // Returns what keeps the member from taking it, in a few words: "member1 already has such an object
 // that Karmada does not manage"; the short message when it is not known.
-std::string CauseOfRefusal(const std::string& cluster, absl::string_view message);
+std::string CauseOfRefusal(const Chain& chain, const std::string& cluster,
+                           absl::string_view message);
 
 // Returns the message without what says nothing to a reader: that one of one manifests failed, and
 // long values, such as the pod template whose change is refused.

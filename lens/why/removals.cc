@@ -9,6 +9,7 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/work.h"
+#include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/refusals.h"
 
@@ -23,7 +24,9 @@ std::string WhyNoAnswer(const Chain& chain, const std::string& cluster) {
     const json::Value* ready =
         kube::FindCondition(api::ClusterView(*found->second).Conditions(), api::kClusterReady);
     if (ready == nullptr) return "it has no condition Ready yet";
-    return absl::StrCat((*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString());
+    const std::string agent = AgentState(chain, cluster);
+    return absl::StrCat((*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString(),
+                        agent.empty() ? "" : "; ", agent);
   }
   const auto member = chain.members.find(cluster);
   const bool is_silent =
@@ -44,6 +47,7 @@ std::string WaitsForFinalizers(const kube::Object& object) {
 
 Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
   constexpr char kMend[] = "mend what the message says; it is tried again by itself";
+  const bool pull = IsPull(chain, cluster);
   const auto member = chain.members.find(cluster);
   if (member != chain.members.end() && member->second.object != nullptr) {
     const std::string waits = WaitsForFinalizers(*member->second.object);
@@ -55,11 +59,14 @@ Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
   const std::string silence = WhyNoAnswer(chain, cluster);
   if (!silence.empty()) {
     return {absl::StrCat(": ", cluster, " does not answer (", silence, ")"),
-            "see whether the member's API server answers; the rest happens by itself then, and "
-            "until then the Work keeps note of what has to be deleted there"};
+            absl::StrCat(pull ? AdviceForAgent(chain, cluster)
+                              : "see whether the member's API server answers; the rest happens by "
+                                "itself then",
+                         ", and until then the Work keeps note of what has to be deleted there")};
   }
   const auto work = chain.works.find(cluster);
-  const Removal unknown = {"", "see whether the cluster can be reached"};
+  const Removal unknown = {
+      "", pull ? AdviceForAgent(chain, cluster) : "see whether the cluster can be reached"};
   if (work == chain.works.end() || !work->second->IsDeleting()) return unknown;
   const json::Value* applied =
       kube::FindCondition(api::WorkView(*work->second).Conditions(), api::kWorkApplied);

@@ -53,8 +53,10 @@ absl::Time ReportedAt(const Chain& chain, const kube::ObjectPtr& about,
   return first == absl::InfinitePast() ? EventTime(*event) : first;
 }
 
-absl::Time LeaseEnded(const Chain& chain, Program program) {
-  const kube::ObjectPtr lease = Find(chain.leases, NameOf(program));
+absl::Time LeaseEnded(const Chain& chain, const Finding& finding) {
+  const kube::ObjectPtr lease = finding.waits_for == Program::kAgent
+                                    ? Find(chain.agents, finding.cluster)
+                                    : Find(chain.leases, NameOf(finding.waits_for));
   return lease == nullptr ? absl::InfinitePast() : TimeAt(lease->spec()["renewTime"]);
 }
 
@@ -91,7 +93,7 @@ absl::Time SinceInCluster(const Chain& chain, const Finding& finding) {
 
 absl::Time SinceWhen(const Chain& chain, const Finding& finding) {
   const std::string& check = finding.check;
-  if (check == kProgramNotRunning) return LeaseEnded(chain, finding.waits_for);
+  if (check == kProgramNotRunning) return LeaseEnded(chain, finding);
   if (check == "template-deleting") return DeletedAt(chain.object);
   if (check == "binding-deleting" || check == "template-gone") return DeletedAt(chain.binding);
   if (check == "scheduler-refuses" && chain.binding != nullptr) {

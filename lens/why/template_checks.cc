@@ -12,6 +12,7 @@
 #include "api/names.h"
 #include "api/namespace_sync.h"
 #include "api/resources.h"
+#include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
@@ -72,9 +73,25 @@ Removal WhyWorksStay(const Chain& chain) {
     Removal removal = WhyNotRemoved(chain, cluster);
     if (!removal.why.empty()) return removal;
   }
+  for (const auto& [cluster, work] : chain.works) {
+    if (IsPull(chain, cluster)) return {"", AdviceForAgent(chain, cluster)};
+  }
   return {"",
           "see whether the cluster can be reached: the Work goes when the object is removed from "
           "it"};
+}
+
+// Returns what to do about Works that stay. Those in pull clusters are their agents'.
+std::string AdviceForWorksOf(const Chain& chain) {
+  std::string advice = "see whether karmada-controller-manager runs and reaches the clusters";
+  for (const auto& [cluster, work] : chain.works) {
+    if (!IsPull(chain, cluster)) continue;
+    const bool is_only_one = chain.works.size() == 1;
+    advice = is_only_one ? AdviceForAgent(chain, cluster)
+                         : absl::StrCat(advice, ", and ", AdviceForAgent(chain, cluster));
+    break;
+  }
+  return advice;
 }
 
 Findings TemplateIsGone(const Chain& chain) {
@@ -85,7 +102,7 @@ Findings TemplateIsGone(const Chain& chain) {
              absl::StrCat(chain.Name(), " is deleted, but its ", chain.binding->Describe(),
                           " still waits for its finalizers ",
                           absl::StrJoin(FinalizersOf(*chain.binding), ", ")),
-             "see whether karmada-controller-manager runs and reaches the clusters"}};
+             AdviceForWorksOf(chain)}};
   }
   if (!works.empty()) {
     const Removal removal = WhyWorksStay(chain);
@@ -279,6 +296,8 @@ constexpr Check kChecks[] = {
     {"quota-exceeded", "Is a quota kept?", "a quota is exceeded:", QuotaIsExceeded},
     {"own-object-fails", "Does an object of Karmada's own report that it fails?",
      "it reports that it fails:", OwnObjectFails},
+    {"agent-silent", "Does the agent of a pull cluster renew its Lease?",
+     "the agent of a cluster is silent", OwnAgentIsSilent},
     {"own-object-cluster", "Does it name a cluster that does not exist?",
      "it names a cluster that does not exist:", OwnObjectNamesNoCluster},
     {"policy-kind", "Does the control plane serve what a policy selects?",

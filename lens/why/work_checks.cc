@@ -21,6 +21,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
+#include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
 #include "lens/why/interpretation.h"
@@ -293,7 +294,7 @@ Findings WorkIsBeingDeleted(const Chain& chain) {
             removal.advice,
             "",
             {},
-            Program::kControllerManager};
+            AppliesIn(chain, target.name)};
   });
 }
 
@@ -335,7 +336,7 @@ Findings WorkIsLeftOver(const Chain& chain) {
                         removal.advice,
                         cluster,
                         {},
-                        Program::kControllerManager});
+                        AppliesIn(chain, cluster)});
   }
   return findings;
 }

@@ -52,7 +52,8 @@ PACKAGES = (
         """API servers in memory, with a scheduler and simulated pods, to try policies, customizations and failures
         without a cluster. kubectl works against it.""",
         depends=SAME_DATA,
-        recommends=("karmada-controller-manager (= {version})",)),
+        recommends=("karmada-controller-manager (= {version})",),
+        suggests=("karmada-agent", "karmada-search")),
     Package(
         "karmada-controller-manager",
         "controllers of a Karmada control plane",

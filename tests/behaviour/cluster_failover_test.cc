@@ -147,7 +147,8 @@ std::string Tolerating(const std::string& how_long) {
 
 }  // namespace
 
-TEST_CASE("Workloads of both scopes leave a cluster with a NoExecute taint for another one") {
+TEST_CASE("Workloads of both scopes leave a cluster with a NoExecute taint for another one",
+          "[pull]") {
   Plane p({"--resource-eviction-rate=100"});
   ControlPlane& plane = p.plane;
   p.Propagate(
@@ -195,7 +196,7 @@ TEST_CASE(
 }
 
 TEST_CASE("A cluster that fails is tainted by a policy, and its workloads run elsewhere",
-          "[sandbox]") {
+          "[sandbox][pull]") {
   Plane p({"--resource-eviction-rate=100"});
   ControlPlane& plane = p.plane;
   p.Propagate("web", WebDeployment(), PolicyOf(kWebSelector, kPrimaryThenBackup));

@@ -299,7 +299,8 @@ TEST_CASE("A workload that must never be purged stays until somebody says so") {
   CHECK(m.IsIn(m.to));
 }
 
-TEST_CASE("A workload leaves its cluster after the grace period, healthy elsewhere or not") {
+TEST_CASE("A workload leaves its cluster after the grace period, healthy elsewhere or not",
+          "[pull]") {
   Moving m(R"({decisionConditions: {tolerationSeconds: 0}, purgeMode: Gracefully,
                gracePeriodSeconds: 1})");
   m.Report(m.from, false);

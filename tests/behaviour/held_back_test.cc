@@ -416,7 +416,8 @@ TEST_CASE(
   CHECK(held.Stays("held", "first"));
 }
 
-TEST_CASE("A cluster to which dispatching is suspended keeps what a scale-down takes out of it") {
+TEST_CASE("A cluster to which dispatching is suspended keeps what a scale-down takes out of it",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("suspended");
   const kube::ObjectKey web{ns, "web"};

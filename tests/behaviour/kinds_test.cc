@@ -150,7 +150,8 @@ data: {k: v}
   CHECK(plane.Always([&] { return !plane.Exists("host", kBinding, {ns, "other-configmap"}); }));
 }
 
-TEST_CASE("An object that is not Karmada's is left alone unless the template says overwrite") {
+TEST_CASE("An object that is not Karmada's is left alone unless the template says overwrite",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("foreign");
   plane.Apply("host", In(ns, kNamespaceYaml));

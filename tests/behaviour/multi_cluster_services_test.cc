@@ -138,7 +138,8 @@ struct Shop {
 
 }  // namespace
 
-TEST_CASE("A MultiClusterService brings its Service and its slices to the clusters it names") {
+TEST_CASE("A MultiClusterService brings its Service and its slices to the clusters it names",
+          "[pull]") {
   Shop shop;
   ControlPlane& plane = shop.plane;
   shop.Apply(kServiceYaml);
@@ -286,7 +287,7 @@ TEST_CASE("A MultiClusterService says what it lacks, and goes on when that comes
 }
 
 // The whole way, with the loop that collects. Real members make the slices themselves.
-TEST_CASE("Endpoints of a provider come to a consumer, and go again") {
+TEST_CASE("Endpoints of a provider come to a consumer, and go again", "[pull]") {
   Shop shop({kGate});
   ControlPlane& plane = shop.plane;
   shop.Apply(kServiceYaml);

@@ -77,7 +77,8 @@ std::string Label(ControlPlane& plane, const std::string& cluster, const kube::G
 
 }  // namespace
 
-TEST_CASE("Override policies change what goes to the clusters they mean, and take it back") {
+TEST_CASE("Override policies change what goes to the clusters they mean, and take it back",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("overrides");
   const kube::ObjectKey web = {ns, "web"};

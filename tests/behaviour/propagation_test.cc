@@ -41,7 +41,7 @@ void ApplyWeb(ControlPlane& plane, const std::string& ns) {
 
 }  // namespace
 
-TEST_CASE("A divided deployment lands in its members and its status comes back") {
+TEST_CASE("A divided deployment lands in its members and its status comes back", "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("land");
   ApplyWeb(plane, ns);
@@ -204,7 +204,8 @@ TEST_CASE("A restart with nothing to do changes nothing") {
   CHECK(after == before);
 }
 
-TEST_CASE("A change made while the controller manager was down is rolled out when it is back") {
+TEST_CASE("A change made while the controller manager was down is rolled out when it is back",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("missed");
   ApplyWeb(plane, ns);

@@ -119,7 +119,7 @@ struct ExportedService {
 
 }  // namespace
 
-TEST_CASE("The EndpointSlices of an exported Service come to the control plane") {
+TEST_CASE("The EndpointSlices of an exported Service come to the control plane", "[pull]") {
   ControlPlane plane;
   ExportedService web(plane, "exported");
   plane.Apply("host", In(web.ns, kExportYaml));
@@ -206,7 +206,8 @@ TEST_CASE("Endpoints that change all the time are reported once a second, up to 
   CHECK(web.WorkOf("web-1")->generation() - before <= seconds + 2);
 }
 
-TEST_CASE("The EndpointSlices of a MultiClusterService are collected with its feature gate") {
+TEST_CASE("The EndpointSlices of a MultiClusterService are collected with its feature gate",
+          "[pull]") {
   // The controller for MultiClusterServices, which makes the Work, would take it away again.
   ControlPlane plane(
       {.daemon_flags = {"--feature-gates=MultiClusterService=true",

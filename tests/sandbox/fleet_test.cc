@@ -36,6 +36,22 @@ json::Value Parsed(const std::string& kubeconfig) {
   return *value;
 }
 
+TEST_CASE("members in pull mode come last, and wait for their agents to register them") {
+  const auto fleet = StartFleet({.members = 1, .pull_members = 1});
+  CHECK(fleet->member_names() == std::vector<std::string>{"member1", "member2"});
+  CHECK_FALSE(fleet->IsPull("member1"));
+  CHECK(fleet->IsPull("member2"));
+  CHECK_FALSE(fleet->IsPull("member3"));
+  Backend& karmada = fleet->control_plane().backend();
+  CHECK_FALSE(karmada.Get(api::Clusters().gvr(), {"", "member2"}).ok());
+  const auto kubeconfig = fleet->AgentKubeconfig("member2");
+  REQUIRE(kubeconfig.ok());
+  const json::Value agent = Parsed(*kubeconfig);
+  CHECK(agent["users"].items()[0]["name"].AsString() == "system:karmada:agent:member2");
+  CHECK(agent["clusters"].items()[0]["cluster"]["server"].AsString() ==
+        fleet->control_plane().url());
+}
+
 TEST_CASE("a fleet has a Karmada control plane and joined members") {
   const auto fleet = StartFleet({.members = 2});
   CHECK(fleet->member_names() == std::vector<std::string>{"member1", "member2"});

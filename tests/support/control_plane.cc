@@ -8,11 +8,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/substitute.h"
@@ -46,6 +48,20 @@ std::optional<config::Release> ReleaseOfEnvironment() {
   return release;
 }
 
+// Returns how many of the members are in pull mode, as BEHAVIOUR_PULL says.
+int PullMembers(int members) {
+  const char* text = std::getenv("BEHAVIOUR_PULL");
+  int wanted = 0;
+  INFO("BEHAVIOUR_PULL");
+  REQUIRE((text == nullptr || absl::SimpleAtoi(text, &wanted)));
+  return std::min(wanted, members);
+}
+
+// Returns the path of the karmada-agent that lies beside the controller manager of the build.
+std::string AgentProgram() {
+  return (std::filesystem::path(KM_CONTROLLER_MANAGER).parent_path() / "karmada-agent").string();
+}
+
 }  // namespace
 
 struct ControlPlane::Cluster {
@@ -72,7 +88,8 @@ ControlPlane::ControlPlane(Options options)
     daemon_kubeconfig_ = daemon != nullptr ? daemon : (*plane)["daemon"].ToString();
   } else {
     sandbox::FleetOptions fleet;
-    fleet.members = options_.members;
+    fleet.pull_members = PullMembers(options_.members);
+    fleet.members = options_.members - fleet.pull_members;
     fleet.enforce_quotas = options_.enforce_quotas;
     fleet.release = release();
     fleet.scheduler_gates = options_.scheduler_gates;
@@ -89,6 +106,7 @@ ControlPlane::ControlPlane(Options options)
     }
   }
   StartDaemon();
+  StartAgents();
   REQUIRE(Eventually([&] {
     return std::all_of(kubeconfigs_.begin(), kubeconfigs_.end(), [&](const auto& entry) {
       return entry.first == "host" || AcceptsWork(entry.first);
@@ -110,6 +128,7 @@ bool ControlPlane::AcceptsWork(const std::string& member) {
 
 ControlPlane::~ControlPlane() {
   StopDaemon();
+  StopAgents();
   clusters_.clear();
   fleet_.reset();
   std::error_code ignored;
@@ -141,6 +160,41 @@ void ControlPlane::StartDaemon(const std::vector<std::string>& more_flags) {
   starts_before_ = Starts();
   daemon_ = std::make_unique<ChildProcess>(
       DaemonCommand(more_flags), log != nullptr ? log : absl::StrCat(directory_, "/daemon.log"));
+}
+
+// Of the daemon's flags an agent has those that say what runs.
+void ControlPlane::StartAgents() {
+  for (const auto& [member, kubeconfig] : kubeconfigs_) {
+    if (!IsPull(member)) continue;
+    const std::string path = absl::StrCat(directory_, "/agent-", member);
+    const absl::StatusOr<std::string> text = fleet_->AgentKubeconfig(member);
+    REQUIRE(text.ok());
+    std::ofstream(path + ".kubeconfig") << *text;
+    std::vector<std::string> words = {
+        AgentProgram(), absl::StrCat("--cluster-name=", member),
+        absl::StrCat("--karmada-kubeconfig=", path, ".kubeconfig"),
+        absl::StrCat("--kubeconfig=", kubeconfig),
+        // Nobody issues tokens in the members of a fleet.
+        "--report-secrets=None", "--leader-elect=false", "--metrics-bind-address=0",
+        "--health-probe-bind-address=0", "--cluster-status-update-frequency=1s",
+        "--cluster-failure-threshold=1s", "--cluster-success-threshold=1s"};
+    for (const std::string& flag : options_.daemon_flags) {
+      for (const char* const shared : {"--feature-gates=", "--controllers="}) {
+        if (absl::StartsWith(flag, shared)) words.push_back(flag);
+      }
+    }
+    agents_[member] = std::make_unique<ChildProcess>(std::move(words), path + ".log");
+  }
+}
+
+void ControlPlane::StopAgents() {
+  for (const auto& [member, agent] : agents_) {
+    const int status = agent->Stop();
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+    FAIL_CHECK("the agent of " << member << " ended with status " << status << "\n"
+                               << LogIn(absl::StrCat(directory_, "/agent-", member, ".log")));
+  }
+  agents_.clear();
 }
 
 void ControlPlane::AwaitDaemon(const std::string& ns) {
@@ -197,7 +251,11 @@ size_t ControlPlane::Starts() const {
   return parts.size() - 1;
 }
 
-bool ControlPlane::DaemonDied() const { return daemon_ != nullptr && daemon_->HasEnded(); }
+bool ControlPlane::DaemonDied() const {
+  const bool agent_has = std::any_of(agents_.begin(), agents_.end(),
+                                     [](const auto& agent) { return agent.second->HasEnded(); });
+  return agent_has || (daemon_ != nullptr && daemon_->HasEnded());
+}
 
 std::string ControlPlane::UniqueNamespace(const std::string& stem) {
   static std::atomic<int> counter{0};

@@ -10,6 +10,9 @@
 // and the controller manager follows them; on real servers, which are of their own release, it
 // behaves as that one.
 //
+// With BEHAVIOUR_PULL=N the last N members of a sandbox are in pull mode, and a karmada-agent of
+// each is another child process. Tests with the tag [pull] run so, too.
+//
 //   ControlPlane plane;
 //   plane.Apply("host", R"(...yaml...)");
 //   REQUIRE(plane.Eventually([&] { return plane.Get("member1", kDeployment, {"ns",
@@ -79,6 +82,11 @@ class ControlPlane {
   // Returns whether the scheduler uses the member: its cluster is ready and has no taint.
   bool AcceptsWork(const std::string& member);
 
+  // Returns whether the member is in pull mode.
+  bool IsPull(const std::string& member) const {
+    return fleet_ != nullptr && fleet_->IsPull(member);
+  }
+
   // Returns the release as which the controller manager behaves, unless its flags name another one.
   config::Release release() const;
 
@@ -98,7 +106,8 @@ class ControlPlane {
   void StopDaemon();
   // Ends the daemon at once, whatever it is doing.
   void KillDaemon() { daemon_.reset(); }
-  // Returns whether the daemon has ended without StopDaemon(); then waiting is useless.
+  // Returns whether the daemon has ended without StopDaemon(), or an agent has ended; then waiting
+  // is useless.
   bool DaemonDied() const;
   // Returns what the daemons of this plane have logged so far.
   std::string DaemonLog() const;
@@ -118,6 +127,8 @@ class ControlPlane {
   Cluster& cluster(const std::string& name);
   // Returns how often the log reports the start of a controller manager.
   size_t Starts() const;
+  void StartAgents();
+  void StopAgents();
   std::vector<std::string> DaemonCommand(const std::vector<std::string>& more_flags) const;
 
   const Options options_;
@@ -127,9 +138,10 @@ class ControlPlane {
   std::map<std::string, std::string> users_;  // By the names of AddUser.
   std::string daemon_kubeconfig_;  // On real servers that of a user with the daemon's rights alone.
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
-  std::unique_ptr<ChildProcess> daemon_;  // nullptr after StopDaemon().
-  size_t starts_before_ = 0;              // Starts() before this daemon was started.
-  int awaited_ = 0;                       // Calls of AwaitDaemon.
+  std::unique_ptr<ChildProcess> daemon_;                         // nullptr after StopDaemon().
+  std::map<std::string, std::unique_ptr<ChildProcess>> agents_;  // By the names of their members.
+  size_t starts_before_ = 0;  // Starts() before this daemon was started.
+  int awaited_ = 0;           // Calls of AwaitDaemon.
 };
 
 class ControlPlane::StandBy {

@@ -23,11 +23,12 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
   const std::vector<Case> cases = {
       {{"upp"}, "there is no command \"upp\"; did you mean up?\n"},
       {{"frobnicate"},
-       "there is no command \"frobnicate\"; there are up, demo, member, manager, status, version, "
-       "completion, help\n"},
+       "there is no command \"frobnicate\"; there are up, demo, member, agent, manager, status, "
+       "version, completion, help\n"},
       {{"up", "frobnicate"}, "up takes no argument \"frobnicate\"\n"},
       {{},
-       "a command is missing; there are up, demo, member, manager, status, version, completion, "
+       "a command is missing; there are up, demo, member, agent, manager, status, version, "
+       "completion, "
        "help\n"},
       {{"member"}, "a command is missing; there are down, up, join\n"},
       {{"up", "--port"}, "--port: the value is missing\n"},
@@ -51,6 +52,27 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
     INFO(parsed.output);
     CHECK(absl::StrContains(parsed.output, c.said));
   }
+}
+
+TEST_CASE("pull members come after the others in up, and are some of the three in demo") {
+  const ParsedCommandLine up = Parse({"up", "--members", "2", "--pull-members", "1"});
+  REQUIRE_FALSE(up.exit_code.has_value());
+  CHECK(up.options.fleet.members == 2);
+  CHECK(up.options.fleet.pull_members == 1);
+  const ParsedCommandLine demo = Parse({"demo", "--pull-members", "3"});
+  REQUIRE_FALSE(demo.exit_code.has_value());
+  CHECK(demo.options.fleet.members == 0);
+  CHECK(demo.options.fleet.pull_members == 3);
+  CHECK(Parse({"demo", "--pull-members", "4"}).exit_code == 2);
+}
+
+TEST_CASE("an agent is taken down and up by the name of its member") {
+  const ParsedCommandLine down = Parse({"agent", "down", "member3", "--dir", "/x"});
+  REQUIRE_FALSE(down.exit_code.has_value());
+  CHECK(down.options.command == SandboxOptions::Command::kAgent);
+  CHECK(down.options.member == "member3");
+  CHECK(down.options.action == "down");
+  CHECK(Parse({"agent", "join", "member3"}).exit_code == 2);
 }
 
 TEST_CASE("a member is taken down and up by name") {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the built karmada-sandbox as a user does: up, steering from outside, its status, a member that leaves and
-joins again, an end by a signal, and a second run in the same directory, with karmada-search and flags of the manager.
+joins again, an end by a signal, a second run in the same directory, with karmada-search and flags of the manager, and
+one with a member in pull mode.
 
 Usage: program_test.py PROGRAM
 """
@@ -198,6 +199,69 @@ def check_webhook_rules(sandbox):
           answer["message"], code, answer)
 
 
+PULLED = "/apis/cluster.karmada.io/v1alpha1/clusters/member2"
+
+
+def check_pull_member(sandbox):
+    """The agent beside the clusters registers its member, serves it, and is taken down and up."""
+    def member():
+        return json.loads(sandbox.steer("status", "-o", "json")[1])["members"][1]
+
+    described = sandbox.up["members"]
+    check("the modes", [m["mode"] for m in described] == ["Push", "Pull"], described)
+    eventually("the pull member to be ready", lambda: member()["ready"] == "True")
+    check("its mode and its agent", member()["mode"] == "Pull" and member()["agent"]["state"] == "running", member())
+    code, cluster = sandbox.request("GET", PULLED)
+    check("its Cluster", cluster["spec"]["syncMode"] == "Pull", code, cluster)
+    code, said = sandbox.steer("status")
+    check("status for people", "mode Pull" in said and "karmada-agent of member2" in said, said)
+
+    maps = "/api/v1/namespaces/default/configmaps"
+    policies = "/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies"
+    check("a policy", sandbox.request("POST", policies, {
+        "apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": {"name": "all"},
+        "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap"}],
+                 "placement": {"clusterAffinity": {"clusterNames": ["member2"]}}}})[0] == 201)
+
+    def create(name):
+        check(name, sandbox.request("POST", maps, {
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "b"}})[0] == 201)
+
+    def arrived(name):
+        return sandbox.request("GET", PULLED + "/proxy" + maps + "/" + name)[0] == 200
+
+    create("first")
+    eventually("the first ConfigMap", lambda: arrived("first"))
+    code, said = sandbox.steer("agent", "down", "member1")
+    check("a member without an agent", code == 2 and "is in push mode" in said, code, said)
+    check("agent down", sandbox.steer("agent", "down", "member2")[0] == 0)
+    code, said = sandbox.steer("agent", "down", "member2")
+    check("agent down again", code == 0 and "is down already" in said, code, said)
+    check("its state", member()["agent"]["state"] == "down", member())
+    create("second")
+    check("agent up", sandbox.steer("agent", "up", "member2")[0] == 0)
+    eventually("the second ConfigMap", lambda: arrived("second"))
+
+    check("deletion", sandbox.request("DELETE", PULLED)[0] == 200)
+
+    def joined():
+        code, said = sandbox.steer("member", "join", "member2")
+        check("join", code == 0 or "is still leaving" in said, code, said)
+        return code == 0
+
+    eventually("the pull member to join again", joined)
+    eventually("it to be ready again", lambda: member()["ready"] == "True")
+    return member()["agent"]["pid"]
+
+
+def is_gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
 def check_joining(sandbox):
     eventually("the member to be ready", lambda: sandbox.member()[1])
     before, _ = sandbox.member()
@@ -239,6 +303,13 @@ def main():
             check("SIGTERM", second.stop(signal.SIGTERM) == 0)
         finally:
             second.process.kill()
+        third = Sandbox(program, os.path.join(root, "p"), "--pull-members", "1")
+        try:
+            agent = check_pull_member(third)
+            check("Ctrl-C with an agent", third.stop(signal.SIGINT) == 0)
+            check("the agent has ended, too", is_gone(agent))
+        finally:
+            third.process.kill()
     print("all fine")
 
 

@@ -126,9 +126,8 @@ TEST_CASE_METHOD(Fixture, "a member that has left joins again, with new credenti
   hold.patch = *json::Parse(R"({"metadata": {"finalizers": null}})");
   REQUIRE(karmada.Patch(api::Clusters().gvr(), member, hold).ok());
 
-  CHECK(absl::StrContains(
-      Steer((*session)->fleet(), (*session)->daemon(), "member up member1").value_or(""),
-      "member1 answers already. It is not joined"));
+  CHECK(absl::StrContains(Steer(**session, "member up member1").value_or(""),
+                          "member1 answers already. It is not joined"));
   REQUIRE(SteerMember("join", "member1").ok());
   const auto cluster = karmada.Get(api::Clusters().gvr(), member);
   REQUIRE(cluster.ok());
@@ -165,7 +164,7 @@ TEST_CASE_METHOD(Fixture, "what is said about the next leader is true") {
     }
     while (runs_out && absl::Now() <= renewed) {
     }
-    return Steer((*session)->fleet(), daemon, "manager up").value_or("");
+    return Steer(**session, "manager up").value_or("");
   };
   const absl::Time now = absl::Now();
   CHECK(absl::EndsWith(restart(absl::InfinitePast()), "It leads at once."));

@@ -1,6 +1,7 @@
 """Child processes that write logs, answer deadlines and are never left behind."""
 
 import ctypes
+import http.client
 import os
 import pathlib
 import random
@@ -20,7 +21,8 @@ class Timeout(AssertionError):
 def wait_until(what, condition, timeout=60.0, every=0.2):
     """Calls condition() until it returns something true, and returns that.
 
-    A condition may raise OSError or AssertionError for "not yet"; the last one is told when time is up.
+    A condition may raise OSError, HTTPException (an answer that breaks off) or AssertionError for "not yet"; the last one is told
+    when time is up.
     """
     end, last = time.monotonic() + timeout, None
     while True:
@@ -29,7 +31,7 @@ def wait_until(what, condition, timeout=60.0, every=0.2):
             if value:
                 return value
             last = value
-        except (OSError, AssertionError) as error:
+        except (OSError, http.client.HTTPException, AssertionError) as error:
             last = error
         if time.monotonic() > end:
             raise Timeout(f"{what}: not within {timeout:g} s; last seen: {str(last)[:2000]}")

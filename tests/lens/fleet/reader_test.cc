@@ -160,6 +160,32 @@ TEST_CASE("Fleet: a cluster that is not ready is the cause for each template tha
   CHECK(unknown->unknown == std::vector<std::string>{"there is no cluster member9"});
 }
 
+TEST_CASE(
+    "Fleet: the silent agents of clusters in pull mode are named, and only their Leases read") {
+  constexpr char kLeases[] = "/namespaces/karmada-cluster/leases";
+  Plane push(Base());
+  REQUIRE(push.Read().ok());
+  CHECK(push.Count(kLeases) == 0);
+
+  lens::why::Objects objects = Base(Parsed(R"({"Cluster member2":{"spec":{"syncMode":"Pull"}}})"));
+  objects.push_back(kube::Share(kube::Object(Parsed(R"({
+      "apiVersion":"coordination.k8s.io/v1","kind":"Lease",
+      "metadata":{"name":"member2","namespace":"karmada-cluster"},
+      "spec":{"leaseDurationSeconds":40,"renewTime":"2026-01-01T11:00:00Z"}})"))));
+  Plane pull(std::move(objects));
+  const auto fleet = pull.Read();
+  REQUIRE(fleet.ok());
+  CHECK(pull.Count(kLeases) == 1);
+  REQUIRE(fleet->stopped.size() == 1);
+  CHECK(fleet->stopped[0] ==
+        "member2: its karmada-agent is silent since 2026-01-01T11:00:00Z, and what is shown of it "
+        "may be of an earlier time; see whether karmada-agent runs in member2 and reaches the "
+        "control plane; what waits for it arrives by itself then");
+  const auto other = pull.Read({.cluster = "member1"});
+  REQUIRE(other.ok());
+  CHECK(other->stopped.empty());
+}
+
 TEST_CASE("Fleet: when one Work turns out to be bad, those that were fine are not called missing") {
   // The binding does not know yet.
   Plane plane(Base(Parsed(R"({"Work karmada-es-member2/web-work":{"status":{"conditions":[

@@ -363,6 +363,24 @@ TEST_CASE("Preflight: members in Pull mode are shown") {
   CHECK(RowOf(rows, "m2").use == "Pull");
 }
 
+TEST_CASE("Preflight: when the agents of members in Pull mode last renewed their Leases is said") {
+  FakePlane plane;
+  plane.objects["clusters"] = R"({"metadata":{"name":"m1"},"spec":{"syncMode":"Pull"}},
+                                 {"metadata":{"name":"m2"},"spec":{"syncMode":"Pull"}},
+                                 {"metadata":{"name":"m3"},"spec":{"syncMode":"Pull"}})";
+  plane.objects["leases"] = R"(
+      {"metadata":{"name":"m1"},"spec":{"leaseDurationSeconds":40,"renewTime":"2999-01-01T00:00:00Z"}},
+      {"metadata":{"name":"m2"},"spec":{"leaseDurationSeconds":40,"renewTime":"2020-01-01T00:00:00Z"}})";
+  const auto rows = plane.Rows();
+  CHECK(RowOf(rows, "m1").note ==
+        "its karmada-agent stays and goes on doing its work; it last renewed its Lease at "
+        "2999-01-01T00:00:00Z");
+  CHECK(RowOf(rows, "m2").note ==
+        "its karmada-agent is silent since 2020-01-01T00:00:00Z: its Works wait, with either "
+        "controller manager");
+  CHECK(RowOf(rows, "m3").note == "its karmada-agent stays and goes on doing its work");
+}
+
 TEST_CASE("Preflight: after a time nothing more is asked of a slow server") {
   FakePlane plane;
   FakeClock clock;

@@ -1,0 +1,65 @@
+#include "lens/why/agents.h"
+
+#include "absl/strings/str_cat.h"
+#include "api/cluster.h"
+#include "api/leadership.h"
+#include "api/programs.h"
+
+namespace lens::why {
+namespace {
+
+kube::ObjectPtr AgentLease(const Chain& chain, const std::string& cluster) {
+  const auto lease = chain.agents.find(cluster);
+  return IsPull(chain, cluster) && lease != chain.agents.end() ? lease->second : nullptr;
+}
+
+}  // namespace
+
+bool IsPull(const Chain& chain, const std::string& cluster) {
+  const auto found = chain.clusters.find(cluster);
+  return found != chain.clusters.end() && api::ClusterView(*found->second).IsPull();
+}
+
+Program AppliesIn(const Chain& chain, const std::string& cluster) {
+  return IsPull(chain, cluster) ? Program::kAgent : Program::kControllerManager;
+}
+
+std::string ApplierIn(const Chain& chain, const std::string& cluster) {
+  if (!IsPull(chain, cluster)) return api::kControllerManager;
+  return absl::StrCat("the ", api::kAgent, " of ", cluster);
+}
+
+std::string WhyAgentIsSilent(const Chain& chain, const std::string& cluster) {
+  const kube::ObjectPtr lease = AgentLease(chain, cluster);
+  return lease == nullptr ? "" : api::WhyNobodyLeads(*lease, chain.now);
+}
+
+std::string AgentState(const Chain& chain, const std::string& cluster) {
+  const kube::ObjectPtr lease = AgentLease(chain, cluster);
+  if (lease == nullptr) return "";
+  const bool is_silent = !WhyAgentIsSilent(chain, cluster).empty();
+  return absl::StrCat("its ", api::kAgent,
+                      is_silent
+                          ? absl::StrCat(" is silent since ", lease->spec()["renewTime"].AsString())
+                          : " renews its Lease");
+}
+
+std::string AdviceForAgent(const Chain& chain, const std::string& cluster) {
+  const bool renews =
+      AgentLease(chain, cluster) != nullptr && WhyAgentIsSilent(chain, cluster).empty();
+  const auto found = chain.clusters.find(cluster);
+  const absl::string_view ready =
+      found == chain.clusters.end() ? "" : api::ClusterView(*found->second).ReadyStatus();
+  if (renews && ready == "False") {
+    return absl::StrCat("see whether the member's API server answers its ", api::kAgent,
+                        ", which runs and reports this");
+  }
+  if (renews && ready == "Unknown") {
+    return absl::StrCat("see in the log of ", api::kAgent, " in ", cluster,
+                        " why it does not report the cluster's status");
+  }
+  return absl::StrCat("see whether ", api::kAgent, " runs in ", cluster,
+                      " and reaches the control plane; what waits for it arrives by itself then");
+}
+
+}  // namespace lens::why

@@ -1,0 +1,33 @@
+// Clusters in pull mode: who acts in them, and what is known of their karmada-agents.
+#ifndef LENS_WHY_AGENTS_H_
+#define LENS_WHY_AGENTS_H_
+
+#include <string>
+
+#include "lens/why/chain.h"
+#include "lens/why/checks.h"
+
+namespace lens::why {
+
+// Returns whether the cluster is in pull mode, as far as its Cluster was read.
+bool IsPull(const Chain& chain, const std::string& cluster);
+
+// Returns the program that applies Works in the cluster, and how to speak of it:
+// "karmada-controller-manager" or "the karmada-agent of member1".
+Program AppliesIn(const Chain& chain, const std::string& cluster);
+std::string ApplierIn(const Chain& chain, const std::string& cluster);
+
+// Returns "its karmada-agent is silent since 2026-01-01T11:00:00Z" or "its karmada-agent renews its
+// Lease"; "" for a cluster in push mode, and when there is no Lease.
+std::string AgentState(const Chain& chain, const std::string& cluster);
+// Returns how its Lease shows that the agent of the cluster is silent; "" as above, and when it is
+// not.
+std::string WhyAgentIsSilent(const Chain& chain, const std::string& cluster);
+
+// Returns what to do about the cluster, which is not ready or does not get its Works: a sentence
+// without its full stop. REQUIRES: it is in pull mode.
+std::string AdviceForAgent(const Chain& chain, const std::string& cluster);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_AGENTS_H_
