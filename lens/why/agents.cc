@@ -1,9 +1,12 @@
 #include "lens/why/agents.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
 #include "api/leadership.h"
 #include "api/programs.h"
+#include "api/resources.h"
 
 namespace lens::why {
 namespace {
@@ -18,6 +21,12 @@ kube::ObjectPtr AgentLease(const Chain& chain, const std::string& cluster) {
 bool IsPull(const Chain& chain, const std::string& cluster) {
   const auto found = chain.clusters.find(cluster);
   return found != chain.clusters.end() && api::ClusterView(*found->second).IsPull();
+}
+
+bool AnyIsPull(const Objects& objects) {
+  return std::any_of(objects.begin(), objects.end(), [](const kube::ObjectPtr& object) {
+    return object->gvk() == api::Clusters().gvk && api::ClusterView(*object).IsPull();
+  });
 }
 
 Program AppliesIn(const Chain& chain, const std::string& cluster) {

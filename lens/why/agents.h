@@ -12,6 +12,9 @@ namespace lens::why {
 // Returns whether the cluster is in pull mode, as far as its Cluster was read.
 bool IsPull(const Chain& chain, const std::string& cluster);
 
+// Returns whether a Cluster among the objects is.
+bool AnyIsPull(const Objects& objects);
+
 // Returns the program that applies Works in the cluster, and how to speak of it:
 // "karmada-controller-manager" or "the karmada-agent of member1".
 Program AppliesIn(const Chain& chain, const std::string& cluster);

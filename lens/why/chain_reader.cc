@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "api/work.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "lens/why/agents.h"
 #include "lens/why/matching.h"
 #include "lens/why/member_reader.h"
 #include "lens/why/questions.h"
@@ -157,7 +157,7 @@ class Reader {
     if (is_policy && object != nullptr) ReadForPolicy(*object);
     if (question_.gvk == api::Clusters().gvk && object != nullptr) {
       List(api::Works(), api::ExecutionNamespace(question_.key.name));
-      ReadLeaseOfAgent(*object);
+      ReadLeasesOfAgents();
       if (object->IsDeleting()) List(api::ResourceBindings(), "");
       if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
     }
@@ -285,21 +285,9 @@ class Reader {
     for (const char* lease : kLeases) Get(api::Leases(), {api::kSystemNamespace, lease});
   }
 
-  // Of a cluster in pull mode, whose agent renews it. Who may not read it does without.
-  void ReadLeaseOfAgent(const kube::Object& cluster) {
-    if (!api::ClusterView(cluster).IsPull()) return;
-    TryGet(api::Leases(), {api::kClusterNamespace, std::string(cluster.name())}).IgnoreError();
-  }
-
-  // Reads those of the clusters that have a Work.
-  void ReadAgents(const Chain& chain) {
-    std::set<std::string> namespaces;
-    for (const kube::ObjectPtr& object : objects_) {
-      if (object->gvk() == api::Works().gvk) namespaces.insert(std::string(object->ns()));
-    }
-    for (const auto& [name, cluster] : chain.clusters) {
-      if (namespaces.count(api::ExecutionNamespace(name)) > 0) ReadLeaseOfAgent(*cluster);
-    }
+  // Agents of clusters in pull mode renew these. Who may not read them does without.
+  void ReadLeasesOfAgents() {
+    if (AnyIsPull(objects_)) TryList(api::Leases(), api::kClusterNamespace).IgnoreError();
   }
 
   // Works are looked for by the binding's id; without it, one after the other by their name.
@@ -322,7 +310,7 @@ class Reader {
     for (const api::TargetCluster& target : chain.Targets()) {
       Get(api::Namespaces(), {"", api::ExecutionNamespace(target.name)});
     }
-    ReadAgents(chain);
+    ReadLeasesOfAgents();
     ReadDependents(chain);
   }
 
