@@ -41,7 +41,7 @@ void ApplyWeb(ControlPlane& plane, const std::string& ns) {
 
 }  // namespace
 
-TEST_CASE("A divided deployment lands in its members and its status comes back", "[pull]") {
+TEST_CASE("A divided deployment lands in its members and its status comes back") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("land");
   ApplyWeb(plane, ns);

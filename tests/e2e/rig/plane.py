@@ -125,6 +125,10 @@ class Plane:
     def join(self, member):
         """Makes a member known to the control plane, as its operator does."""
         self._away.add(member)
+        # What an unjoin has deleted there may take a while to be gone.
+        path = "/api/v1/namespaces/karmada-cluster"
+        wait_until(f"{path} in {member} is not being deleted",
+                   lambda: "deletionTimestamp" not in (self.kube(member).find(path) or {"metadata": {}})["metadata"], 90)
         self._karmadactl("join", member)
         rights.give_to_account(self, member)
         self._away.discard(member)
