@@ -157,7 +157,6 @@ class Reader {
     if (is_policy && object != nullptr) ReadForPolicy(*object);
     if (question_.gvk == api::Clusters().gvk && object != nullptr) {
       List(api::Works(), api::ExecutionNamespace(question_.key.name));
-      ReadLeasesOfAgents();
       if (object->IsDeleting()) List(api::ResourceBindings(), "");
       if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
     }
@@ -281,12 +280,9 @@ class Reader {
     ReadLeases();
   }
 
+  // REQUIRES: the Clusters have been read. Who may not read the Leases of agents does without.
   void ReadLeases() {
     for (const char* lease : kLeases) Get(api::Leases(), {api::kSystemNamespace, lease});
-  }
-
-  // Agents of clusters in pull mode renew these. Who may not read them does without.
-  void ReadLeasesOfAgents() {
     if (AnyIsPull(objects_)) TryList(api::Leases(), api::kClusterNamespace).IgnoreError();
   }
 
@@ -310,7 +306,6 @@ class Reader {
     for (const api::TargetCluster& target : chain.Targets()) {
       Get(api::Namespaces(), {"", api::ExecutionNamespace(target.name)});
     }
-    ReadLeasesOfAgents();
     ReadDependents(chain);
   }
 
