@@ -143,7 +143,8 @@ ANY_TEXT = {
 
 
 # Flags that name files of which this program makes others, or that take directories, too: what is in them is judged by document.
-NO_FILE_OF_OURS = {"--output", "--junit", "--shadow-report", "--audit-log-path", "--filename", "--customization", "--webhook", "--base"}
+NO_FILE_OF_OURS = {"--output", "--junit", "--shadow-report", "--audit-log-path", "--page", "--filename", "--customization", "--webhook",
+                   "--base", "--with-cluster"}
 # Takes any text; what is not in it is said otherwise.
 ANY_WORDS = {"--args-file"}
 WORDS = "words.txt"
