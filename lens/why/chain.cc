@@ -21,6 +21,7 @@
 #include "api/names.h"
 #include "api/programs.h"
 #include "api/resources.h"
+#include "api/search_keys.h"
 #include "api/work.h"
 #include "base/status.h"
 #include "kube/meta/controller_ref.h"
@@ -75,7 +76,7 @@ class Filing {
                              gvk == api::MultiClusterServices().gvk &&
                              object->key() == chain_.asked.key;
     if (is_namesake) chain_.service_owner = object;
-    if (api::IsKarmadaGroup(chain_.asked.gvk.group)) FileForOwn(object);
+    if (IsOwnGroup(chain_.asked.gvk.group)) FileForOwn(object);
     if (gvk == api::Clusters().gvk) chain_.clusters[std::string(object->name())] = object;
     if (gvk == api::Events().gvk) chain_.events.push_back(object);
     if (gvk == api::Leases().gvk) {
@@ -193,6 +194,10 @@ absl::Time DaemonStart(const Chain& chain) {
 }
 
 }  // namespace
+
+bool IsOwnGroup(absl::string_view group) {
+  return api::IsKarmadaGroup(group) || group == api::kSearchGroup;
+}
 
 std::string Question::Describe() const { return absl::StrCat(gvk.kind, " ", key.ToString()); }
 

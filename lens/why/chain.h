@@ -69,6 +69,10 @@ struct Unread {
   kube::ObjectKey key;  // Without a name it stands for all of them, without a namespace likewise.
 };
 
+// Returns whether objects of the API group do their work in the control plane: those of Karmada's
+// own groups, and the registries of karmada-search.
+bool IsOwnGroup(absl::string_view group);
+
 struct Chain {
   Question asked;
   absl::Time now;

@@ -50,7 +50,7 @@ class Reader {
     if (std::optional<Question> about = AboutItsObject(question_, FirstRead(), plane_.discovery)) {
       return Reader(plane_, *about, stop_).Read();
     }
-    if (api::IsKarmadaGroup(question_.gvk.group)) return ReadOwnObject();
+    if (IsOwnGroup(question_.gvk.group)) return ReadOwnObject();
     ReadConfiguration();
     ASSIGN_OR_RETURN(Chain chain, Make());
     ReadWorks(chain);

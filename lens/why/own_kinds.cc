@@ -23,6 +23,7 @@
 #include "lens/why/matching.h"
 #include "lens/why/named_clusters.h"
 #include "lens/why/own_objects.h"
+#include "lens/why/own_registries.h"
 #include "lens/why/preemption.h"
 #include "lens/why/refusals.h"
 
@@ -337,6 +338,7 @@ std::string OwnState(const Chain& chain) {
     return absl::StrCat(chain.Name(), " is ready", ready == nullptr ? "" : Since(*ready),
                         ", and has ", Count(chain.own_works.size(), "Work"));
   }
+  if (IsRegistry(chain)) return RegistryState(chain);
   return absl::StrCat(chain.Name(), " reports nothing that fails");
 }
 

@@ -25,6 +25,7 @@
 #include "config/support.h"
 #include "lens/why/agents.h"
 #include "lens/why/lost_cluster.h"
+#include "lens/why/own_registries.h"
 
 namespace lens::why {
 namespace {
@@ -74,7 +75,7 @@ Objects WarningsAbout(const Chain& chain, const kube::Object& object) {
 
 }  // namespace
 
-bool IsAboutOwnObject(const Chain& chain) { return api::IsKarmadaGroup(chain.asked.gvk.group); }
+bool IsAboutOwnObject(const Chain& chain) { return IsOwnGroup(chain.asked.gvk.group); }
 
 std::string ConditionText(const json::Value& condition, bool with_message) {
   const std::string message = condition["message"].ToString();
@@ -171,7 +172,7 @@ Findings OwnAgentIsSilent(const Chain& chain) {
 }
 
 Findings OwnObjectFails(const Chain& chain) {
-  if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
+  if (chain.object == nullptr || !IsAboutOwnObject(chain) || IsRegistry(chain)) return {};
   Findings findings;
   const std::string refusal = WhyRefused(chain);
   if (!refusal.empty()) {

@@ -16,6 +16,7 @@
 #include "lens/why/checks.h"
 #include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
+#include "lens/why/own_registries.h"
 #include "lens/why/own_scaling.h"
 
 namespace lens::why {
@@ -294,6 +295,12 @@ constexpr Check kChecks[] = {
     {"rebalancing-failed", "Did a WorkloadRebalancer find its workloads?",
      "a workload was not scheduled again:", RebalancingFailed},
     {"quota-exceeded", "Is a quota kept?", "a quota is exceeded:", QuotaIsExceeded},
+    {"registry-names", "Does what a registry names exist?",
+     "a registry names what is not there:", RegistryNamesWhatIsNotThere},
+    {"registry-clusters", "Does karmada-search hold all that a registry is for?",
+     "karmada-search does not hold all that a registry is for:", RegistryLacksClusters},
+    {"registry-idle", "Has karmada-search looked at a registry?",
+     "nothing looks at it:", RegistryIsNotLookedAt},
     {"own-object-fails", "Does an object of Karmada's own report that it fails?",
      "it reports that it fails:", OwnObjectFails},
     {"agent-silent", "Does the agent of a pull cluster renew its Lease?",
