@@ -72,8 +72,8 @@ class DryControlPlane {
   // Blocks until nothing changes any more: no loop has anything to do, and everything that policies
   // select is placed and rendered, or cannot be. kDeadlineExceeded after two minutes.
   absl::Status Settle(const base::StopToken& stop);
-  // As Settle, after a change of Clusters or evictions: nothing has to happen because of it, so
-  // that a short silence is waited for, and a longer one while the scheduler tries something again.
+  // Settles after a change of Clusters or an eviction, which need not cause anything: it waits for
+  // a short silence, and for a longer one while the scheduler tries something again.
   absl::Status SettleAfterChange(const base::StopToken& stop);
 
   // Answers by the customizations that were applied, the shipped ones and the built-in rules.

@@ -19,11 +19,11 @@ struct FleetEdit {
   std::string cluster;
   // True: the taint or the label is taken off.
   bool removes = false;
-  // Of kTaint. An empty effect stands for any, if the taint is taken off.
+  // What kTaint adds or takes off; then an empty effect stands for any.
   api::Taint taint = {};
-  std::string key = {}, value = {};                 // Of kLabel.
-  std::map<std::string, std::string> amounts = {};  // Of kCapacity: "cpu" -> "10", quantities.
-  kube::Object joining = {};                        // Of kJoin: the Cluster.
+  std::string key = {}, value = {};                 // The label of kLabel.
+  std::map<std::string, std::string> amounts = {};  // Quantities of kCapacity.
+  kube::Object joining = {};                        // The Cluster of kJoin.
 
   // Returns "member1 is lost", "member1 gets the taint key=value:NoExecute" and so on.
   std::string ToString() const;

@@ -50,10 +50,13 @@ class KnownDeletions {
     uint64_t number = 0;  // In the order in which they were added.
     bool Covers(const Object& object) const;
   };
-  using Table = absl::flat_hash_map<ObjectKey, Tombstone>;
+  struct Generation {
+    absl::flat_hash_map<ObjectKey, Tombstone> tombstones;
+    size_t bytes = 0;  // What they take.
+  };
+  void Charge() { charge_.Resize(recent_.bytes + older_.bytes); }
 
-  Table recent_, older_;
-  size_t recent_bytes_ = 0, older_bytes_ = 0;
+  Generation recent_, older_;
   uint64_t count_ = 0;
   uint64_t older_until_ = 0;  // The last number of the older generation.
   uint64_t forgotten_ = 0;    // The last number that Age has forgotten.

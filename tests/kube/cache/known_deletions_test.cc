@@ -60,4 +60,17 @@ TEST_CASE("deletions of any number of objects take a limited memory, which is ch
   CHECK(budget->used() == 0);
 }
 
+TEST_CASE("what is forgotten is charged no more") {
+  const auto budget = std::make_shared<base::ByteBudget>(int64_t{1} << 30);
+  KnownDeletions known(budget);
+  known.Add({"ns", "by-us"}, {10, std::string(100, 'u')});
+  known.Add({"ns", "by-us"}, {11, std::string(200, 'v')});
+  known.Age();
+  known.Add({"ns", "by-watch"}, {12, ""});
+  CHECK(budget->used() > 300);
+  known.Forget(3);
+  CHECK(budget->used() == 0);
+  CHECK_FALSE(known.Cover(State("by-us", "x", 1), 0));
+}
+
 }  // namespace kube::internal
