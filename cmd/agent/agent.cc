@@ -103,6 +103,7 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
   };
   parts.served = controllers::ServedClusters::OfAgent(cluster);
   parts.registry = place.registry;
+  parts.pool = place.pool;
   parts.ends_process = place.ends_process;
   return parts;
 }

@@ -10,6 +10,10 @@
 #include "cmd/agent/connections.h"
 #include "config/agent_options.h"
 
+namespace kube {
+class WorkerPool;
+}
+
 namespace cmd {
 
 // In what an agent runs.
@@ -17,6 +21,8 @@ struct AgentPlace {
   // Given by a process that shows the metrics of several agents. With nullptr the agent serves its
   // own.
   std::shared_ptr<metrics::Registry> registry;
+  // The threads of the loops of all agents of the process. With nullptr the agent has its own.
+  std::shared_ptr<kube::WorkerPool> pool;
   // The process ends with the agent.
   bool ends_process = true;
 };

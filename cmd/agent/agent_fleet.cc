@@ -2,7 +2,7 @@
 // equal to it: a folder that is gone ends its agent, another kubeconfig of the cluster begins it
 // again. (Another kubeconfig of the control plane is seen by the agent itself.) While the directory
 // cannot be read, all agents go on. Each agent has a thread that runs it, and runs it again after
-// five seconds, then ten, up to a minute.
+// five seconds, then ten, up to a minute. The loops of all agents work on the threads of one pool.
 //
 // An agent that is ended has the manager's graceful period. Several end at the same time; the loop
 // waits for them, so that a cluster never has two agents of this process.
@@ -32,6 +32,7 @@
 #include "cmd/agent/connections.h"
 #include "cmd/agent/metrics_page.h"
 #include "controllers/process/listen_errors.h"
+#include "kube/runtime/worker_pool.h"
 
 namespace cmd {
 namespace {
@@ -58,8 +59,12 @@ config::AgentOptions OptionsOf(config::AgentOptions options, const std::string& 
 // The agent of one cluster, again and again. Thread-safe.
 class FleetAgent {
  public:
-  FleetAgent(std::string cluster, config::AgentOptions options, ClusterPair pair)
-      : cluster_(std::move(cluster)), options_(std::move(options)), pair_(std::move(pair)) {
+  FleetAgent(std::string cluster, config::AgentOptions options, ClusterPair pair,
+             std::shared_ptr<kube::WorkerPool> pool)
+      : cluster_(std::move(cluster)),
+        options_(std::move(options)),
+        pair_(std::move(pair)),
+        pool_(std::move(pool)) {
     thread_ = base::StartThread("an agent", [this] { Run(stop_.get_token()); });
   }
   ~FleetAgent() {
@@ -103,7 +108,7 @@ class FleetAgent {
     const auto registry = std::make_shared<metrics::Registry>();
     Show(registry);
     const absl::Status ended =
-        RunAgent(std::move(options), connections, {registry, /*ends_process=*/false}, stop);
+        RunAgent(std::move(options), connections, {registry, pool_, /*ends_process=*/false}, stop);
     Show(nullptr);
     return ended;
   }
@@ -116,6 +121,7 @@ class FleetAgent {
   const std::string cluster_;
   const config::AgentOptions options_;
   const ClusterPair pair_;
+  const std::shared_ptr<kube::WorkerPool> pool_;
   base::StopSource stop_;
   mutable absl::Mutex mu_;
   std::shared_ptr<metrics::Registry> registry_ ABSL_GUARDED_BY(mu_);
@@ -148,7 +154,7 @@ class AgentFleet {
       if (agents_.contains(cluster)) continue;
       base::LogInfo("the agent of a cluster begins", {{"cluster", cluster}});
       agents_[cluster] =
-          std::make_shared<FleetAgent>(cluster, OptionsOf(options_, cluster, pair), pair);
+          std::make_shared<FleetAgent>(cluster, OptionsOf(options_, cluster, pair), pair, pool_);
     }
   }
 
@@ -189,6 +195,9 @@ class AgentFleet {
   }
 
   const config::AgentOptions& options_;
+  // The loops of all agents work on the same threads.
+  const std::shared_ptr<kube::WorkerPool> pool_ =
+      std::make_shared<kube::WorkerPool>(base::RealClock());
   std::map<std::string, absl::Status> reported_;  // Used by the thread of Follow alone.
   mutable absl::Mutex mu_;
   Agents agents_ ABSL_GUARDED_BY(mu_);

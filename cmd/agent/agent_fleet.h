@@ -1,7 +1,8 @@
 // One process that is the agent of many clusters: those of a directory, which is followed.
 //
 // Each cluster has an agent of its own (RunAgent), with its credentials, its informers, its bound
-// of memory, its leader lease and its threads; what happens to one does not reach the others. An
+// of memory and its leader lease; their loops share threads, of which a slow cluster holds only as
+// many as an agent of its own would have started. What happens to one does not reach the others. An
 // agent that ends by itself, because its kubeconfig cannot be used, its registration is refused or
 // its lease is lost, is started again after a while. Several such processes on the same directory
 // share the clusters by the leases: each cluster is served by the process that holds its lease.

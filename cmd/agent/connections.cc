@@ -108,22 +108,24 @@ absl::Status ControlPlaneAccess::TryCertificate(const tls::KeyPair& renewed,
   return kube::IgnoreGone(client.Get(api::Clusters(), {"", cluster}, stop).status());
 }
 
-absl::Status KubeconfigWatch::Run(const base::StopToken& stop) {
-  absl::Status last;
-  while (base::RealClock().SleepFor(kBetweenLooks, stop)) {
-    const absl::StatusOr<bool> changed = access_->Reload();
-    if (changed.ok() && *changed) {
-      base::LogInfo("the kubeconfig of the control plane has changed, and counts from now on");
-    }
-    if (!changed.ok() && changed.status() != last) {
-      base::LogWarning(
-          "the kubeconfig of the control plane cannot be read again; the last one "
-          "stays in use",
-          {{"error", changed.status()}});
-    }
-    last = changed.status();
+KubeconfigWatch::KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access)
+    : Periodic(base::RealClock()), access_(std::move(access)) {}
+
+absl::Duration KubeconfigWatch::Begin() { return kBetweenLooks; }
+
+absl::Duration KubeconfigWatch::Tick(const base::StopToken&) {
+  const absl::StatusOr<bool> changed = access_->Reload();
+  if (changed.ok() && *changed) {
+    base::LogInfo("the kubeconfig of the control plane has changed, and counts from now on");
   }
-  return absl::OkStatus();
+  if (!changed.ok() && changed.status() != last_) {
+    base::LogWarning(
+        "the kubeconfig of the control plane cannot be read again; the last one "
+        "stays in use",
+        {{"error", changed.status()}});
+  }
+  last_ = changed.status();
+  return kBetweenLooks;
 }
 
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options) {

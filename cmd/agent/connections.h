@@ -16,7 +16,7 @@
 #include "kube/http/exchangeable_transport.h"
 #include "kube/http/transport.h"
 #include "kube/kubeconfig/kubeconfig.h"
-#include "kube/runtime/manager.h"
+#include "kube/runtime/periodic.h"
 
 namespace cmd {
 
@@ -55,15 +55,18 @@ class ControlPlaneAccess {
 };
 
 // Looks at the kubeconfig of the control plane every ten seconds.
-class KubeconfigWatch : public kube::Runnable {
+class KubeconfigWatch : public kube::Periodic {
  public:
-  explicit KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access)
-      : access_(std::move(access)) {}
+  explicit KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access);
   std::string name() const override { return "kubeconfig watch"; }
-  absl::Status Run(const base::StopToken& stop) override;
+
+ protected:
+  absl::Duration Begin() override;
+  absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
   const std::shared_ptr<ControlPlaneAccess> access_;
+  absl::Status last_;  // The result of the last look.
 };
 
 struct AgentConnections {

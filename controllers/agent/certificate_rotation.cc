@@ -109,16 +109,15 @@ kube::Object RequestFor(const std::string& user, const std::string& request_pem,
 
 }  // namespace
 
-absl::Status CertificateRotation::Run(const base::StopToken& stop) {
-  do {
-    const absl::StatusOr<bool> looked = Look(stop);
-    if (looked.ok() || stop.stop_requested()) continue;
+absl::Duration CertificateRotation::Tick(const base::StopToken& stop) {
+  const absl::StatusOr<bool> looked = Look(stop);
+  if (!looked.ok() && !stop.stop_requested()) {
     // Not sooner than the next look: each try may leave a request behind.
     base::LogError(
         "the certificate of this agent could not be looked after, trying again",
         {{"error", looked.status()}, {"again after", absl::FormatDuration(options_.interval)}});
-  } while (deps_.clock.SleepFor(options_.interval, stop));
-  return absl::OkStatus();
+  }
+  return options_.interval;
 }
 
 absl::StatusOr<bool> CertificateRotation::Look(const base::StopToken& stop) {

@@ -13,7 +13,7 @@
 #include "base/stop_token.h"
 #include "base/tls.h"
 #include "kube/client/client.h"
-#include "kube/runtime/manager.h"
+#include "kube/runtime/periodic.h"
 
 namespace controllers {
 
@@ -27,7 +27,7 @@ struct CertificateRotationOptions {
 // the member, which the agent's kubeconfig is mounted from. When its time is nearly over, a
 // CertificateSigningRequest is made in the control plane for the same subject and life, with a new
 // key; the certificate that the control plane issues is tried, and written into the Secret.
-class CertificateRotation : public kube::Runnable {
+class CertificateRotation : public kube::Periodic {
  public:
   struct Deps {
     kube::Client& control_plane;
@@ -40,13 +40,15 @@ class CertificateRotation : public kube::Runnable {
   };
   // REQUIRES: what `deps` refers to outlives the runnable.
   CertificateRotation(CertificateRotationOptions options, Deps deps)
-      : options_(std::move(options)), deps_(std::move(deps)) {}
+      : Periodic(deps.clock), options_(std::move(options)), deps_(std::move(deps)) {}
 
   std::string name() const override { return "certificate rotation"; }
-  absl::Status Run(const base::StopToken& stop) override;
 
   // One look. Returns whether the certificate was renewed.
   absl::StatusOr<bool> Look(const base::StopToken& stop);
+
+ protected:
+  absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
   absl::StatusOr<tls::KeyPair> Renew(const std::string& user, const std::string& old,

@@ -32,32 +32,35 @@ json::Value OwnersFor(const kube::Object& cluster) {
 
 ClusterLease::ClusterLease(ClusterLeaseOptions options, kube::Manager& manager,
                            kube::Client& leases)
-    : options_(std::move(options)),
+    : Periodic(manager.clock()),
+      options_(std::move(options)),
       manager_(manager),
       leases_(leases),
       clusters_(manager.cluster().informers().Get(api::Clusters())) {}
 
-absl::Status ClusterLease::Run(const base::StopToken& stop) {
-  do {
-    const kube::ObjectPtr cluster = clusters_->store().Find({"", options_.cluster});
-    if (cluster == nullptr) {
-      has_begun_ = false;
-      held_ = kube::Object();
-      continue;
-    }
-    has_begun_ = has_begun_ || api::ClusterView(*cluster).IsReady();
-    if (!has_begun_) continue;
-    const absl::Status renewed = Renew(*cluster, stop);
-    if (renewed.ok() || stop.stop_requested()) continue;
+absl::Duration ClusterLease::Tick(const base::StopToken& stop) {
+  Look(stop);
+  return Pause();
+}
+
+void ClusterLease::Look(const base::StopToken& stop) {
+  const kube::ObjectPtr cluster = clusters_->store().Find({"", options_.cluster});
+  if (cluster == nullptr) {
+    has_begun_ = false;
     held_ = kube::Object();
-    const auto verdict = failures_.Note(renewed.ToString(), manager_.clock().SteadyNow());
-    if (!verdict.log) continue;
-    const std::string more = verdict.More();
-    base::LogWarning(absl::StrCat("the Lease of the cluster could not be renewed",
-                                  more.empty() ? "" : ", ", more),
-                     {{"cluster", options_.cluster}, {"error", renewed}});
-  } while (manager_.clock().SleepFor(Pause(), stop));
-  return absl::OkStatus();
+    return;
+  }
+  has_begun_ = has_begun_ || api::ClusterView(*cluster).IsReady();
+  if (!has_begun_) return;
+  const absl::Status renewed = Renew(*cluster, stop);
+  if (renewed.ok() || stop.stop_requested()) return;
+  held_ = kube::Object();
+  const auto verdict = failures_.Note(renewed.ToString(), manager_.clock().SteadyNow());
+  if (!verdict.log) return;
+  const std::string more = verdict.More();
+  base::LogWarning(
+      absl::StrCat("the Lease of the cluster could not be renewed", more.empty() ? "" : ", ", more),
+      {{"cluster", options_.cluster}, {"error", renewed}});
 }
 
 absl::Duration ClusterLease::Pause() const {

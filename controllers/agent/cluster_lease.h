@@ -14,6 +14,7 @@
 #include "kube/client/client.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/manager.h"
+#include "kube/runtime/periodic.h"
 
 namespace controllers {
 
@@ -25,16 +26,19 @@ struct ClusterLeaseOptions {
 
 // Renews the Lease karmada-cluster/<cluster> from the moment at which the Cluster is first seen to
 // be ready, as long as the Cluster exists (upstream's initLeaseController). The Cluster owns it.
-class ClusterLease : public kube::Runnable {
+class ClusterLease : public kube::Periodic {
  public:
   // `leases` writes the Lease; one with a transport of its own keeps the renewals out of the queues
   // of the loops. REQUIRES: both outlive the runnable.
   ClusterLease(ClusterLeaseOptions options, kube::Manager& manager, kube::Client& leases);
 
   std::string name() const override { return "cluster lease"; }
-  absl::Status Run(const base::StopToken& stop) override;
+
+ protected:
+  absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
+  void Look(const base::StopToken& stop);
   absl::Status Renew(const kube::Object& cluster, const base::StopToken& stop);
   // Writes the Lease, of which `before` is the stored state; an empty object when there is none.
   absl::Status Write(const kube::Object& before, const kube::Object& cluster,

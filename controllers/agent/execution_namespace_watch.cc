@@ -17,14 +17,13 @@ constexpr absl::Duration kWhileThere = absl::Minutes(5);
 }  // namespace
 
 ExecutionNamespaceWatch::ExecutionNamespaceWatch(const std::string& cluster, kube::Manager& manager)
-    : ns_(api::ExecutionNamespace(cluster)),
+    : Periodic(manager.clock()),
+      ns_(api::ExecutionNamespace(cluster)),
       manager_(manager),
       namespaces_(manager.cluster().informers().Get(api::Namespaces())) {}
 
-absl::Status ExecutionNamespaceWatch::Run(const base::StopToken& stop) {
-  while (manager_.clock().SleepFor(Look(stop) ? kWhileThere : kWhileMissing, stop)) {
-  }
-  return absl::OkStatus();
+absl::Duration ExecutionNamespaceWatch::Tick(const base::StopToken& stop) {
+  return Look(stop) ? kWhileThere : kWhileMissing;
 }
 
 bool ExecutionNamespaceWatch::Look(const base::StopToken& stop) {

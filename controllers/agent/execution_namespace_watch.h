@@ -9,19 +9,22 @@
 #include "base/stop_token.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/manager.h"
+#include "kube/runtime/periodic.h"
 
 namespace controllers {
 
 // An agent may read namespaces of the control plane and not watch them. Its informer of Namespaces
 // is a local one (kube::InformerOptions::local), and this runnable tells it of the one namespace
 // that the loops ask for, by looking for it again and again.
-class ExecutionNamespaceWatch : public kube::Runnable {
+class ExecutionNamespaceWatch : public kube::Periodic {
  public:
   // REQUIRES: the manager outlives the runnable, and its informer of Namespaces is local.
   ExecutionNamespaceWatch(const std::string& cluster, kube::Manager& manager);
 
   std::string name() const override { return "execution namespace"; }
-  absl::Status Run(const base::StopToken& stop) override;
+
+ protected:
+  absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
   // Returns whether the namespace is there.

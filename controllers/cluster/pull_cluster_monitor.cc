@@ -1,10 +1,10 @@
-// One thread looks at all pull clusters once in each monitor period. A cluster gives a sign of life
+// All pull clusters are looked at once in each monitor period. A cluster gives a sign of life
 // when its Ready condition differs from that of the last look, or its Lease was renewed. Without
 // one for the grace period (another one as long as it has never reported) its Ready condition
 // becomes Unknown; the agent ends that by its next report. A write that fails is repeated by the
 // next look.
 //
-// The times of the signs belong to the thread and are not stored: after a restart the grace period
+// The times of the signs are not stored: after a restart the grace period
 // begins again, except for a cluster that has never reported, whose creation counts.
 
 #include "controllers/cluster/pull_cluster_monitor.h"
@@ -20,21 +20,22 @@
 
 namespace controllers {
 
-absl::Status PullClusterMonitor::Run(const base::StopToken& stop) {
-  const std::shared_ptr<kube::Informer> clusters =
-      manager_.cluster().informers().Get(api::Clusters());
+absl::Duration PullClusterMonitor::Begin() {
+  clusters_ = manager_.cluster().informers().Get(api::Clusters());
   leases_ = manager_.cluster().informers().Get(api::Leases());
-  while (manager_.clock().SleepFor(options_.monitor_period, stop)) {
-    for (const kube::ObjectPtr& cluster : clusters->store().List()) {
-      // A cluster that is being deleted is checked as well: its Works are given up only when its
-      // agent is known to be silent, because a live agent finishes them.
-      if (api::ClusterView(*cluster).IsPull()) Check(cluster, stop);
-    }
-    std::erase_if(health_, [&](const auto& entry) {
-      return clusters->store().Find({"", entry.first}) == nullptr;
-    });
+  return options_.monitor_period;
+}
+
+absl::Duration PullClusterMonitor::Tick(const base::StopToken& stop) {
+  for (const kube::ObjectPtr& cluster : clusters_->store().List()) {
+    // A cluster that is being deleted is checked as well: its Works are given up only when its
+    // agent is known to be silent, because a live agent finishes them.
+    if (api::ClusterView(*cluster).IsPull()) Check(cluster, stop);
   }
-  return absl::OkStatus();
+  std::erase_if(health_, [&](const auto& entry) {
+    return clusters_->store().Find({"", entry.first}) == nullptr;
+  });
+  return options_.monitor_period;
 }
 
 void PullClusterMonitor::Check(const kube::ObjectPtr& cluster, const base::StopToken& stop) {

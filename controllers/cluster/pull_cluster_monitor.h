@@ -13,16 +13,20 @@
 #include "base/stop_token.h"
 #include "config/options.h"
 #include "kube/runtime/manager.h"
+#include "kube/runtime/periodic.h"
 
 namespace controllers {
 
-class PullClusterMonitor : public kube::Runnable {
+class PullClusterMonitor : public kube::Periodic {
  public:
   PullClusterMonitor(kube::Manager& manager, const config::ClusterMonitoring& options)
-      : manager_(manager), options_(options) {}
+      : Periodic(manager.clock()), manager_(manager), options_(options) {}
 
   std::string name() const override { return "pull cluster monitor"; }
-  absl::Status Run(const base::StopToken& stop) override;
+
+ protected:
+  absl::Duration Begin() override;
+  absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
   // What was last seen of a cluster, and when that changed.
@@ -36,7 +40,7 @@ class PullClusterMonitor : public kube::Runnable {
 
   kube::Manager& manager_;
   const config::ClusterMonitoring options_;
-  std::shared_ptr<kube::Informer> leases_;  // Set by Run.
+  std::shared_ptr<kube::Informer> clusters_, leases_;  // Set by Begin.
   std::map<std::string, Health> health_;
 };
 

@@ -162,6 +162,7 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
                wanted.shadow,
                wanted.served} {
   manager_.UseForElection(lease_client_);
+  if (wanted.pool != nullptr) manager_.UsePool(wanted.pool);
   if (fence_ != nullptr) manager_.UseFence(*fence_);
 }
 

@@ -63,6 +63,8 @@ struct LoopPartsOptions {
   ServedClusters served = {};
   // For a process that shows the metrics of several such objects as one page; nullptr: its own.
   std::shared_ptr<metrics::Registry> registry;
+  // The threads of the loops, which several such objects may share; nullptr: its own.
+  std::shared_ptr<kube::WorkerPool> pool;
   // Its end is that of the process, and is limited in time as such.
   bool ends_process = true;
 };

@@ -15,9 +15,9 @@ void ResyncAll(const kube::InformerSet& control_plane, const kube::ClusterSet& m
   }
 }
 
-absl::Status Resync::Run(const base::StopToken& stop) {
-  while (clock_.SleepFor(period_, stop)) ResyncAll(control_plane_, members_, stop);
-  return absl::OkStatus();
+absl::Duration Resync::Tick(const base::StopToken& stop) {
+  ResyncAll(control_plane_, members_, stop);
+  return period_;
 }
 
 }  // namespace controllers

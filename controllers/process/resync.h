@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/cluster_set.h"
-#include "kube/runtime/manager.h"
+#include "kube/runtime/periodic.h"
 
 namespace controllers {
 
@@ -20,19 +20,21 @@ void ResyncAll(const kube::InformerSet& control_plane, const kube::ClusterSet& m
 // Resyncs the informers of the control plane and of the members that are connected, each time a
 // period has passed since the last resync ended. The requests wait behind those of changes, and a
 // pass that finds nothing to do writes nothing, as after a restart.
-class Resync : public kube::Runnable {
+class Resync : public kube::Periodic {
  public:
   // REQUIRES: all arguments outlive the runnable, and the period is positive.
   Resync(absl::Duration period, const base::Clock& clock, const kube::InformerSet& control_plane,
          const kube::ClusterSet& members)
-      : period_(period), clock_(clock), control_plane_(control_plane), members_(members) {}
+      : Periodic(clock), period_(period), control_plane_(control_plane), members_(members) {}
 
   std::string name() const override { return "resync"; }
-  absl::Status Run(const base::StopToken& stop) override;
+
+ protected:
+  absl::Duration Begin() override { return period_; }
+  absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
   const absl::Duration period_;
-  const base::Clock& clock_;
   const kube::InformerSet& control_plane_;
   const kube::ClusterSet& members_;
 };

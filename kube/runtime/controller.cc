@@ -1,9 +1,11 @@
 // A controller goes through three steps. Prepare adds a handler to each watched informer, so that
-// what the informer holds is queued first. Run then waits, with one deadline for all of them, until
-// every informer that is watched or read has synced; when one has not, and no page of its list has
-// come for as long, Run fails, which ends the manager. From then on the workers take requests until
-// a stop shuts the queue down. Requests that are still queued at that moment are dropped, because
-// the next start lists all objects again.
+// what the informer holds is queued first. RunOn then joins the pool, and a run (ControllerRun)
+// begins. It has nothing to offer, with one deadline for all of them, until every informer that is
+// watched or read has synced: each is asked to wake the run, one after the other, and no thread
+// waits. When one has not synced, and no page of its list has come for as long, the run fails,
+// which ends the manager. From then on the run offers what the queue has until a stop shuts that
+// down. Requests that are still queued at that moment are dropped, because the next start lists all
+// objects again.
 //
 // A turn of a worker calls Reconcile inside a ReadScope and turns exceptions into errors. The
 // outcome decides what the queue does: it forgets the back-off of the request, or adds the request
@@ -16,7 +18,9 @@
 #include "kube/runtime/controller.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -28,10 +32,10 @@
 #include "base/verbosity.h"
 #include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
-#include "kube/client/list_budget.h"
 #include "kube/runtime/handler_registration.h"
+#include "kube/runtime/internal/cache_gate.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
-#include "kube/runtime/internal/worker_threads.h"
+#include "kube/runtime/worker_pool.h"
 
 namespace kube {
 namespace {
@@ -73,10 +77,14 @@ struct Controller::Impl {
   std::vector<HandlerRegistration> registrations ABSL_GUARDED_BY(mu);
   std::vector<std::shared_ptr<void>> kept ABSL_GUARDED_BY(mu);
 
+  class ControllerRun;
+  std::unique_ptr<ControllerRun> run;  // From RunOn to its end.
+
   void ConnectSources();
-  absl::Status AwaitCaches(const base::StopToken& stop);
-  absl::Status AwaitCache(const Informer& informer, base::SteadyTime begun,
-                          const base::StopToken& stop);
+  std::vector<std::shared_ptr<Informer>> Awaited() {
+    absl::MutexLock lock(&mu);
+    return awaited;
+  }
   void Process(const WorkQueue::Taken& taken, const base::StopToken& stop);
   absl::StatusOr<Action> Reconcile(const Request& request);
   void HandleError(const WorkQueue::Taken& taken, const absl::Status& error, bool stopping);
@@ -101,37 +109,107 @@ void Controller::Impl::ConnectSources() {
   }
 }
 
-absl::Status Controller::Impl::AwaitCaches(const base::StopToken& stop) {
-  std::vector<std::shared_ptr<Informer>> informers;
-  {
-    absl::MutexLock lock(&mu);
-    informers = awaited;
-  }
-  const base::SteadyTime begun = manager.clock().SteadyNow();
-  for (const std::shared_ptr<Informer>& informer : informers) {
-    RETURN_IF_ERROR(AwaitCache(*informer, begun, stop));
-    declared.push_back(informer.get());
-  }
-  return absl::OkStatus();
-}
+// One run of a controller: what it offers to the threads of a pool.
+class Controller::Impl::ControllerRun : public PoolWork {
+ public:
+  ControllerRun(Impl& impl, const base::StopToken& stop, PooledRunnable::Ended ended)
+      : impl_(impl),
+        stop_(stop),
+        ended_(std::move(ended)),
+        gate_(impl.options.name, impl.Awaited(), impl.manager) {}
 
-// A list whose pages come in is not given up, however many there are, before its budget gives it
-// up. One that fails at the same page each time ends the wait then, so that another replica may
-// try.
-absl::Status Controller::Impl::AwaitCache(const Informer& informer, base::SteadyTime begun,
-                                          const base::StopToken& stop) {
-  const absl::Duration timeout = manager.options().cache_sync_timeout;
-  base::SteadyTime deadline = begun + timeout;
-  for (;;) {
-    absl::Status synced = informer.WaitForSync(deadline, stop);
-    deadline =
-        std::min(informer.last_page() + timeout, begun + std::max(timeout, ListBudget::kLongest));
-    if (!absl::IsDeadlineExceeded(synced) || deadline <= manager.clock().SteadyNow()) return synced;
-    base::LogInfo("a cache is still being read", {{"controller", options.name},
-                                                  {"kind", informer.resource().gvk.kind},
-                                                  {"objects", informer.store().size()}});
+  // As many as work, and those that wait for slow servers.
+  static int MostThreads(const Options& options) {
+    return options.workers + (options.lanes.of ? options.lanes.max_held_slow : 0);
   }
-}
+
+  // Nothing is offered before the last line, so that it cannot end meanwhile.
+  void Begin(const WorkerPool::MemberPtr& member) {
+    wake_ = [member] { member->Wake(); };
+    impl_.queue.TellWhenDue(wake_);
+    // Requests that wait for a time are dropped at once; the others when a thread takes them.
+    on_stop_.emplace(stop_, StopFn{*this});
+    {
+      absl::MutexLock lock(&mu_);
+      state_ = State::kAwaitsCaches;
+    }
+    member->Wake();
+  }
+
+  std::string name() const override { return impl_.options.name; }
+
+  WorkQueue::Offer Take(const std::optional<Request>& done) override {
+    if (!works_ && !Open()) return NotOpen();
+    return impl_.queue.Take(done);
+  }
+
+  void Work(const WorkQueue::Taken& taken) override {
+    // After a stop, requests that are still queued are not worked on: the next start queues them
+    // again.
+    if (!stop_.stop_requested()) impl_.Process(taken, stop_);
+  }
+
+  void GiveBack(const Request& done) override { impl_.queue.Done(done); }
+
+  void Ended() override {
+    impl_.queue.TellWhenDue(nullptr);
+    on_stop_.reset();
+    const PooledRunnable::Ended ended = std::move(ended_);
+    absl::Status result;
+    {
+      absl::MutexLock lock(&mu_);
+      result = result_;
+    }
+    impl_.run.reset();
+    ended(result);
+  }
+
+ private:
+  enum class State { kBegins, kAwaitsCaches, kWorks, kFailed };
+  struct StopFn {
+    ControllerRun& run;
+    void operator()() const {
+      run.impl_.queue.ShutDown();
+      run.wake_();
+    }
+  };
+
+  // Returns whether the caches have synced.
+  bool Open() ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    if (state_ != State::kAwaitsCaches) return state_ == State::kWorks;
+    const absl::Status synced = gate_.Ask(wake_, stop_);
+    if (absl::IsUnavailable(synced) && !stop_.stop_requested()) return false;
+    if (!synced.ok()) {
+      state_ = State::kFailed;
+      if (!stop_.stop_requested()) result_ = base::Annotate(synced, "starting ", name());
+      return false;
+    }
+    for (const auto& informer : impl_.Awaited()) impl_.declared.push_back(informer.get());
+    state_ = State::kWorks;
+    works_ = true;
+    return true;
+  }
+
+  WorkQueue::Offer NotOpen() ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    if (state_ == State::kFailed) return {.is_over = true};
+    if (state_ == State::kBegins) return {};
+    // It may have been opened meanwhile; then the other thread's offer counts.
+    return {.next = state_ == State::kWorks ? base::SteadyTime::InfiniteFuture() : gate_.next()};
+  }
+
+  Impl& impl_;
+  const base::StopToken stop_;
+  PooledRunnable::Ended ended_;
+  std::function<void()> wake_;       // Set before anything is offered.
+  std::atomic<bool> works_ = false;  // Set once the caches have synced.
+  absl::Mutex mu_;
+  State state_ ABSL_GUARDED_BY(mu_) = State::kBegins;
+  internal::CacheGate gate_ ABSL_GUARDED_BY(mu_);
+  absl::Status result_ ABSL_GUARDED_BY(mu_);
+  std::optional<base::StopCallback<StopFn>> on_stop_;
+};
 
 void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopToken& stop) {
   metrics.active_workers.Add(1);
@@ -262,24 +340,29 @@ void Controller::Watch(std::shared_ptr<Informer> informer, Enqueue enqueue) {
 
 void Controller::Prepare() { impl_->ConnectSources(); }
 
-absl::Status Controller::Run(const base::StopToken& stop) {
-  const absl::Status synced = impl_->AwaitCaches(stop);
-  if (!synced.ok()) {
-    if (stop.stop_requested()) return absl::OkStatus();
-    return base::Annotate(synced, "starting ", name());
+void Controller::RunOn(WorkerPool& pool, const base::StopToken& stop, Ended ended) {
+  using ControllerRun = Impl::ControllerRun;
+  impl_->run = std::make_unique<ControllerRun>(*impl_, stop, ended);
+  ControllerRun& run = *impl_->run;
+  const auto member = pool.Join(run, ControllerRun::MostThreads(impl_->options));
+  if (member.ok()) {
+    run.Begin(*member);
+  } else {
+    impl_->run.reset();
+    ended(base::Annotate(member.status(), "starting ", name()));
   }
-  // Ends the waits in Get. The thread of Run is one of the workers.
-  base::StopCallback wake(stop, [this] { impl_->queue.ShutDown(); });
-  internal::WorkerThreads(
-      internal::WorkerThreads::LimitsFor(impl_->options.workers, impl_->options.lanes),
-      impl_->queue,
-      [this, &stop](const WorkQueue::Taken& taken) {
-        // After a stop, requests that are still queued are not worked on: the next start queues
-        // them again.
-        if (!stop.stop_requested()) impl_->Process(taken, stop);
-      })
-      .Run();
-  return absl::OkStatus();
+}
+
+absl::Status Controller::Run(const base::StopToken& stop) {
+  absl::Mutex mu;
+  std::optional<absl::Status> result;
+  RunOn(impl_->manager.pool(), stop, [&](const absl::Status& status) {
+    absl::MutexLock lock(&mu);
+    result = status;
+  });
+  const auto has_ended = [&] { return result.has_value(); };
+  absl::MutexLock lock(&mu, absl::Condition(&has_ended));
+  return *result;
 }
 
 ControllerBuilder::ControllerBuilder(Manager& manager) : manager_(manager) {}

@@ -38,7 +38,10 @@ namespace kube {
 // are queued if they are failing, so that they do not stay there.
 //
 // A stop lets running reconciles finish: they are given the manager's abort_token(), not the stop.
-class Controller : public Runnable {
+//
+// It works on the threads of the manager's pool, which carry its name meanwhile: on as many at once
+// as it has workers, and on LaneOptions::kSpareThreads more while servers are slow.
+class Controller : public PooledRunnable {
  public:
   struct Options {
     std::string name;  // The label `controller` of the metrics.
@@ -56,9 +59,11 @@ class Controller : public Runnable {
   WorkQueue& queue();
   // Connects the queue to the informers; objects that exist already are queued first.
   void Prepare() override;
-  // Waits for the informers to sync, then runs the workers until stopped, and returns when they
-  // have finished their current items. kDeadlineExceeded names the resource that did not sync
-  // within cache_sync_timeout, and the reason.
+  // Waits for the informers to sync, then works until stopped, and ends when the current items are
+  // finished. kDeadlineExceeded names the resource that did not sync within cache_sync_timeout, and
+  // the reason. No thread is held for the waiting. Call it once.
+  void RunOn(WorkerPool& pool, const base::StopToken& stop, Ended ended) override;
+  // The same on the manager's pool, for a caller that waits for the end.
   absl::Status Run(const base::StopToken& stop) override;
   std::string name() const override;
   void UpdateMetrics() override;

@@ -30,6 +30,7 @@
 #include "kube/runtime/internal/leader_elector.h"
 #include "kube/runtime/internal/task_group.h"
 #include "kube/runtime/serving_names.h"
+#include "kube/runtime/worker_pool.h"
 
 namespace kube {
 namespace {
@@ -94,7 +95,8 @@ struct Manager::Impl {
         events(events),
         clock(clock),
         registry(registry),
-        election_client(&cluster.raw()) {}
+        election_client(&cluster.raw()),
+        pool(std::make_shared<WorkerPool>(clock)) {}
 
   const ManagerOptions options;
   ClusterClient& cluster;
@@ -102,6 +104,7 @@ struct Manager::Impl {
   const base::Clock& clock;
   metrics::Registry& registry;
   Client* election_client;
+  std::shared_ptr<WorkerPool> pool;
   LeaderFence* fence = nullptr;
   internal::Pages pages;  // Beside /metrics.
   base::StopSource abort;
@@ -116,12 +119,12 @@ struct Manager::Impl {
   std::unique_ptr<base::HttpServer> metrics_server ABSL_GUARDED_BY(mu);
 
   // In the order of starting; destroyed in reverse.
-  internal::TaskGroup always{[this](const absl::Status& status) { Fail(status); }};
-  internal::TaskGroup election{[this](const absl::Status& status) {
-    abort.request_stop();  // Another process may lead from now on.
-    Fail(status);
-  }};
-  internal::TaskGroup leaders{[this](const absl::Status& status) { Fail(status); }};
+  internal::TaskGroup always{pool, [this](const absl::Status& status) { Fail(status); }};
+  internal::TaskGroup election{pool, [this](const absl::Status& status) {
+                                 abort.request_stop();  // Another process may lead from now on.
+                                 Fail(status);
+                               }};
+  internal::TaskGroup leaders{pool, [this](const absl::Status& status) { Fail(status); }};
 
   void Fail(const absl::Status& status);
   std::vector<internal::HealthCheck> Readiness();
@@ -283,6 +286,8 @@ EventSink& Manager::events() { return impl_->events; }
 const base::Clock& Manager::clock() const { return impl_->clock; }
 metrics::Registry& Manager::registry() { return impl_->registry; }
 const ManagerOptions& Manager::options() const { return impl_->options; }
+void Manager::UsePool(std::shared_ptr<WorkerPool> pool) { impl_->pool = std::move(pool); }
+WorkerPool& Manager::pool() { return *impl_->pool; }
 base::StopToken Manager::abort_token() const { return impl_->abort.get_token(); }
 
 void Manager::UseForElection(Client& client) { impl_->election_client = &client; }

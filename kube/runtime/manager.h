@@ -21,8 +21,10 @@ namespace kube {
 class EventSink;
 class FailingKeys;
 class LeaderFence;
+class WorkerPool;
 
-// Something that runs until it is stopped. Each Run has a thread of its own.
+// Something that runs until it is stopped. Each Run has a thread of its own, but that of a
+// PooledRunnable.
 class Runnable {
  public:
   virtual ~Runnable() = default;
@@ -41,6 +43,17 @@ class Runnable {
   // Returns the keys whose last pass failed; nullptr if it has no keys, or if another runnable
   // returns them. As IsIdle, called on any thread.
   virtual const FailingKeys* failing() const { return nullptr; }
+};
+
+// A runnable that holds no thread while it has nothing to do.
+class PooledRunnable : public Runnable {
+ public:
+  // Called with what Run would return.
+  using Ended = std::function<void(const absl::Status& status)>;
+  // Does what Run does, on threads of the pool, and returns at once. `ended` is called once, on any
+  // thread and perhaps before this returns; that is the last access to the runnable. REQUIRES: the
+  // pool outlives the run.
+  virtual void RunOn(WorkerPool& pool, const base::StopToken& stop, Ended ended) = 0;
 };
 
 struct ManagerOptions {
@@ -89,6 +102,11 @@ class Manager {
   // Has the election tell `fence` until when the lease is held. REQUIRES: called before Run; the
   // fence outlives the manager.
   void UseFence(LeaderFence& fence);
+
+  // Has the pooled runnables work on these threads, which several managers may share. Otherwise the
+  // manager has a pool of its own. REQUIRES: called before Run; the pool has the manager's clock.
+  void UsePool(std::shared_ptr<WorkerPool> pool);
+  WorkerPool& pool();
 
   // Serves `page`, as JSON, at `path` beside /metrics. It is called for each request, on a server's
   // thread. REQUIRES: called before Run.

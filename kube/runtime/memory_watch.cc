@@ -4,7 +4,7 @@
 // allocator holds and nobody uses is given back from time to time, because it would count as used
 // for ever after a burst. Pages of code and constants that were used by the start alone are given
 // back half a minute after it, and again after pauses that grow to an hour. Everything here is used
-// by one thread.
+// by one thread at a time.
 
 #include "kube/runtime/memory_watch.h"
 
@@ -44,20 +44,22 @@ int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use,
 }
 
 MemoryWatch::MemoryWatch(const base::Clock& clock, metrics::Registry& registry, Options options)
-    : clock_(clock), registry_(registry), options_(std::move(options)) {}
+    : Periodic(clock), clock_(clock), registry_(registry), options_(std::move(options)) {}
 
-absl::Status MemoryWatch::Run(const base::StopToken& stop) {
+absl::Duration MemoryWatch::Begin() {
   const auto at_start = options_.read();
   if (at_start.has_value() && at_start->limit < kLeastLimit) {
     base::LogWarning("the memory limit is less than this program takes without any object",
                      {{"limitMiB", at_start->limit / kMebibyte}, {"what to do", kAdvice}});
   }
-  do {
-    DropUnusedPages();
-    if (const auto use = options_.read(); use.has_value() && use->limit > 0) Look(*use);
-    TrimIfUnused();
-  } while (clock_.SleepFor(options_.period, stop));
-  return absl::OkStatus();
+  return absl::ZeroDuration();
+}
+
+absl::Duration MemoryWatch::Tick(const base::StopToken&) {
+  DropUnusedPages();
+  if (const auto use = options_.read(); use.has_value() && use->limit > 0) Look(*use);
+  TrimIfUnused();
+  return options_.period;
 }
 
 void MemoryWatch::DropUnusedPages() {

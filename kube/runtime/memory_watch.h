@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/memory_limit.h"
 #include "base/metrics.h"
-#include "kube/runtime/manager.h"
+#include "kube/runtime/periodic.h"
 
 namespace kube {
 
@@ -29,7 +29,7 @@ int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use,
 // Without a limit it gives memory back only: in any case when the allocator keeps more than 64 MiB
 // that nobody uses, because a burst of requests would hold it for ever; and the pages of code and
 // constants that were used by the start alone.
-class MemoryWatch : public Runnable {
+class MemoryWatch : public Periodic {
  public:
   using Reader = std::function<std::optional<base::MemoryUse>()>;
   struct Options {
@@ -42,7 +42,10 @@ class MemoryWatch : public Runnable {
   // REQUIRES: `clock` and `registry` outlive this object.
   MemoryWatch(const base::Clock& clock, metrics::Registry& registry, Options options);
   std::string name() const override { return "memory watch"; }
-  absl::Status Run(const base::StopToken& stop) override;
+
+ protected:
+  absl::Duration Begin() override;
+  absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
   void Look(const base::MemoryUse& use);

@@ -8,8 +8,10 @@
 // passed. When there are as many quick items as workers, the queue is full, and nothing is handed
 // out until a quick item is given back or its second is over.
 //
-// One of the waiting workers, the timekeeper, also waits for the time of the next delayed item and,
-// if items wait for a place, for the moment when the next item stops being quick.
+// One of the workers that wait in Get, the timekeeper, also waits for the time of the next delayed
+// item and, if items wait for a place, for the moment when the next item stops being quick. Whoever
+// calls Take is given this time instead, and keeps it. After a Take without more, `armed` is set,
+// and each change looks whether it has to call `tell` (TellIfDue).
 
 #include "kube/runtime/work_queue.h"
 
@@ -21,7 +23,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/synchronization/mutex.h"
-#include "kube/runtime/internal/crew.h"
 #include "kube/runtime/internal/queue_items.h"
 #include "kube/runtime/internal/queue_lanes.h"
 #include "kube/runtime/internal/queue_metrics.h"
@@ -69,9 +70,12 @@ struct WorkQueue::Impl {
   size_t waiting ABSL_GUARDED_BY(mu) = 0;  // The number of items in any state but kNothing.
   size_t held ABSL_GUARDED_BY(mu) = 0;
   uint64_t next_sequence ABSL_GUARDED_BY(mu) = 0;
-  internal::Crew crew ABSL_GUARDED_BY(mu);
+  size_t workers ABSL_GUARDED_BY(mu) = 0;  // How many wait, without the timekeeper.
   bool has_timekeeper ABSL_GUARDED_BY(mu) = false;
-  base::SteadyTime timer ABSL_GUARDED_BY(mu);  // The time until which the timekeeper waits.
+  base::SteadyTime timer ABSL_GUARDED_BY(mu);      // The time until which the timekeeper waits.
+  std::function<void()> tell ABSL_GUARDED_BY(mu);  // See TellWhenDue.
+  bool armed ABSL_GUARDED_BY(mu) = false;          // Whether `tell` is to be called.
+  base::SteadyTime told ABSL_GUARDED_BY(mu);       // The time that the last Take returned.
   bool shut_down ABSL_GUARDED_BY(mu) = false;
 
   void Add(const Request& request, base::SteadyTime due, int priority)
@@ -81,9 +85,9 @@ struct WorkQueue::Impl {
   void BecomeReady(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void CollectDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   std::optional<Taken> TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Returns whether the worker is let go.
-  bool Wait(bool may_end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void Wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void GiveBack(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void TellIfDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   base::SteadyTime NextDue() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return delayed.empty() ? base::SteadyTime::InfiniteFuture() : (*delayed.begin())->second.due;
@@ -93,22 +97,16 @@ struct WorkQueue::Impl {
     if (ready.empty() || !lanes.IsFull()) return NextDue();
     return std::min(NextDue(), lanes.NextRoom());
   }
-  base::SteadyTime TimeToWake() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return std::min(NextTime(), crew.look());
-  }
+  bool CanTake() const ABSL_SHARED_LOCKS_REQUIRED(mu) { return !ready.empty() && !lanes.IsFull(); }
   // The conditions on which the timekeeper and the other waiting workers wake up. The timekeeper
   // takes items only when the others do not suffice, because then another worker has to be woken to
   // take its place.
   bool TimekeeperIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    const bool others_suffice = ready.size() <= static_cast<size_t>(crew.waiting());
-    return shut_down || (!others_suffice && !lanes.IsFull()) || TimeToWake() < timer;
+    return shut_down || (ready.size() > workers && CanTake()) || NextTime() < timer;
   }
   bool WorkerIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return shut_down || (!ready.empty() && !lanes.IsFull()) ||
+    return shut_down || CanTake() ||
            (!has_timekeeper && NextTime() < base::SteadyTime::InfiniteFuture());
-  }
-  bool EndingWorkerIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return crew.lets_go() || WorkerIsWanted();
   }
 };
 
@@ -189,23 +187,23 @@ std::optional<WorkQueue::Taken> WorkQueue::Impl::TakeFirst() {
     entry.held = true;
     entry.taken = now;
     --waiting;
-    crew.Hold(static_cast<int>(++held));
+    ++held;
     return Taken{item.first, entry.priority};
   }
   return std::nullopt;
 }
 
-bool WorkQueue::Impl::Wait(bool may_end) {
+void WorkQueue::Impl::Wait() {
   if (has_timekeeper) {
-    crew.Enter(may_end, clock.SteadyNow());
-    mu.Await(absl::Condition(this, may_end ? &Impl::EndingWorkerIsWanted : &Impl::WorkerIsWanted));
-    return crew.Leave(may_end);
+    ++workers;
+    mu.Await(absl::Condition(this, &Impl::WorkerIsWanted));
+    --workers;
+    return;
   }
   has_timekeeper = true;
-  timer = TimeToWake();
+  timer = NextTime();
   clock.AwaitUntil(mu, absl::Condition(this, &Impl::TimekeeperIsWanted), timer);
   has_timekeeper = false;
-  return crew.Look(clock.SteadyNow(), static_cast<int>(held), may_end);
 }
 
 void WorkQueue::Impl::GiveBack(const Request& request) {
@@ -222,6 +220,12 @@ void WorkQueue::Impl::GiveBack(const Request& request) {
   if (entry.state == State::kNothing) entries.erase(found);
 }
 
+void WorkQueue::Impl::TellIfDue() {
+  if (!armed || (!shut_down && !CanTake() && NextTime() >= told)) return;
+  armed = false;
+  if (tell) tell();
+}
+
 WorkQueue::WorkQueue(Options options, const base::Clock& clock)
     : impl_(std::make_unique<Impl>(std::move(options), clock)) {}
 WorkQueue::~WorkQueue() = default;
@@ -229,12 +233,14 @@ WorkQueue::~WorkQueue() = default;
 void WorkQueue::Add(const Request& item, int priority) {
   absl::MutexLock lock(&impl_->mu);
   impl_->Add(item, base::SteadyTime::InfinitePast(), priority);
+  impl_->TellIfDue();
 }
 
 void WorkQueue::AddAfter(const Request& item, absl::Duration delay, int priority) {
   absl::MutexLock lock(&impl_->mu);
   if (delay > absl::ZeroDuration()) impl_->metrics.Retried();
   impl_->Add(item, EndOf(delay, impl_->clock.SteadyNow()), priority);
+  impl_->TellIfDue();
 }
 
 void WorkQueue::AddRateLimited(const Request& item, int priority) {
@@ -243,6 +249,7 @@ void WorkQueue::AddRateLimited(const Request& item, int priority) {
   const base::SteadyTime now = impl_->clock.SteadyNow();
   impl_->metrics.Retried();
   impl_->Add(item, now + impl_->limiter.Next(item, now), priority);
+  impl_->TellIfDue();
 }
 
 void WorkQueue::Forget(const Request& item) {
@@ -256,22 +263,38 @@ int WorkQueue::Requeues(const Request& item) const {
   return impl_->limiter.Failures(item);
 }
 
-std::optional<WorkQueue::Taken> WorkQueue::Get() { return Next(std::nullopt, false).taken; }
-
-WorkQueue::Turn WorkQueue::Next(const std::optional<Request>& done, bool may_end) {
+std::optional<WorkQueue::Taken> WorkQueue::Get() {
   absl::MutexLock lock(&impl_->mu);
-  if (done.has_value()) impl_->GiveBack(*done);
-  for (bool is_let_go = false;;) {
+  for (;;) {
     impl_->CollectDue();
-    if (std::optional<Taken> taken = impl_->TakeFirst()) return {std::move(taken)};
-    if (impl_->shut_down || is_let_go) return {.is_over = impl_->shut_down};
-    is_let_go = impl_->Wait(may_end);
+    if (std::optional<Taken> taken = impl_->TakeFirst()) return taken;
+    if (impl_->shut_down) return std::nullopt;
+    impl_->Wait();
   }
 }
 
 void WorkQueue::Done(const Request& item) {
   absl::MutexLock lock(&impl_->mu);
   impl_->GiveBack(item);
+  impl_->TellIfDue();
+}
+
+WorkQueue::Offer WorkQueue::Take(const std::optional<Request>& done) {
+  absl::MutexLock lock(&impl_->mu);
+  if (done.has_value()) impl_->GiveBack(*done);
+  impl_->CollectDue();
+  Offer offer{.taken = impl_->TakeFirst()};
+  offer.has_more = impl_->CanTake();
+  offer.is_over = impl_->shut_down && !offer.taken.has_value();
+  offer.next = impl_->NextTime();
+  impl_->armed = !offer.has_more;
+  impl_->told = offer.next;
+  return offer;
+}
+
+void WorkQueue::TellWhenDue(std::function<void()> call) {
+  absl::MutexLock lock(&impl_->mu);
+  impl_->tell = std::move(call);
 }
 
 void WorkQueue::ShutDown() {
@@ -285,6 +308,7 @@ void WorkQueue::ShutDown() {
     item->second.state = State::kNothing;
     if (!item->second.held) impl_->entries.erase(Request(item->first));
   }
+  impl_->TellIfDue();
 }
 
 size_t WorkQueue::size() const {

@@ -4,7 +4,8 @@
 // Promises (as client-go's): equal priorities are served fairly; an item queued many times before
 // it is taken is handed out once; an item is never handed to two workers at once, and one added
 // while it is being processed is handed out again afterwards; after ShutDown the due items are
-// still handed out, then Get returns nullopt.
+// still handed out, then Get returns nullopt. Workers either wait in Get, or are those of a
+// WorkerPool, which calls Take and is told when there is something to take.
 #ifndef KUBE_RUNTIME_WORK_QUEUE_H_
 #define KUBE_RUNTIME_WORK_QUEUE_H_
 
@@ -96,18 +97,24 @@ class WorkQueue {
   };
   // Blocks until an item is due; returns nullopt once the queue is shut down and drained.
   std::optional<Taken> Get();
-  // Gives an item back; every item from Get must be given back.
+  // Gives an item back; every item that was taken must be given back.
   void Done(const Request& item);
 
-  // What a worker is to do next.
-  struct Turn {
+  // What somebody gets who does not wait.
+  struct Offer {
     std::optional<Taken> taken;
-    bool is_over = false;  // True when the queue is shut down and drained.
+    bool has_more = false;  // True if another item could be taken at once.
+    bool is_over = false;   // True when the queue is shut down, and drained but for what is held.
+    // When there is something to take without any call: an item becomes due, or finds room.
+    base::SteadyTime next = base::SteadyTime::InfiniteFuture();
   };
-  // Gives `done` back, if it is set, and takes an item as Get does, in one step. With `may_end`, a
-  // turn without an item lets the worker go: for some time more workers have waited than were
-  // needed.
-  Turn Next(const std::optional<Request>& done, bool may_end);
+  // Gives `done` back, if it is set, and takes an item if one is due, in one step.
+  Offer Take(const std::optional<Request>& done);
+  // When a Take has said that there is no more, `call` is called once as soon as that is not true
+  // any more: because of an item that can be taken, a time before `next`, or the end. Then it is
+  // not called until the next Take. It is called on any thread with the queue's lock held, so that
+  // it must neither block nor call the queue. nullptr ends that: no call runs when this returns.
+  void TellWhenDue(std::function<void()> call);
 
   // The items whose last pass failed, by what the workers have noted. It is emptied and closed by
   // ShutDown.

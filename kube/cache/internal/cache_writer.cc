@@ -219,12 +219,27 @@ void CacheWriter::MarkSynced() {
   {
     absl::MutexLock lock(&mu_);
     if (synced_ || stopped_) return;
-    delivery_.Queue({.action = [this] {
-      absl::MutexLock lock(&mu_);
-      synced_ = true;
-    }});
+    delivery_.Queue({.action = [this] { Settle(&CacheWriter::synced_); }});
   }
   Dispatch();
+}
+
+void CacheWriter::Settle(bool CacheWriter::*flag) {
+  std::vector<std::function<void()>> asked;
+  {
+    absl::MutexLock lock(&mu_);
+    this->*flag = true;
+    asked.swap(asked_);
+  }
+  for (const std::function<void()>& call : asked) call();
+}
+
+void CacheWriter::CallWhenSettled(std::function<void()> call) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!synced_ && !stopped_) return asked_.push_back(std::move(call));
+  }
+  call();
 }
 
 bool CacheWriter::HasSynced() const {
@@ -244,10 +259,7 @@ bool CacheWriter::AwaitSynced(const base::Clock& clock, base::SteadyTime deadlin
 }
 
 void CacheWriter::Stop() {
-  {
-    absl::MutexLock lock(&mu_);
-    stopped_ = true;
-  }
+  Settle(&CacheWriter::stopped_);
   delivery_.Stop();
 }
 

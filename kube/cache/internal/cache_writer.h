@@ -88,6 +88,8 @@ class CacheWriter {
   // complete.
   bool AwaitSynced(const base::Clock& clock, base::SteadyTime deadline,
                    const base::StopToken& stop) const;
+  // Calls `call` once when the first list is complete, or at Stop; at once if that has been.
+  void CallWhenSettled(std::function<void()> call);
 
   // After this nothing is applied and no handler is called any more (except the handler that calls
   // this).
@@ -122,6 +124,9 @@ class CacheWriter {
   void CallOnResync(const std::vector<ObjectPtr>& objects);
   void Dispatch();
   void Notify(const Change& change);
+  // Notes, in `flag`, that the first list is complete or that this has stopped, and tells who has
+  // asked.
+  void Settle(bool CacheWriter::*flag);
 
   Store store_;
   base::OrderedDelivery<Change, EventHandler> delivery_;  // Items are queued with mu_ held.
@@ -135,6 +140,7 @@ class CacheWriter {
   bool reports_progress_ ABSL_GUARDED_BY(mu_) = false;
   bool synced_ ABSL_GUARDED_BY(mu_) = false;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<std::function<void()>> asked_ ABSL_GUARDED_BY(mu_);  // See CallWhenSettled.
 };
 
 }  // namespace kube::internal

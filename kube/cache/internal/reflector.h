@@ -74,6 +74,8 @@ class Reflector final : public Informer,
   void RemoveHandler(int64_t id) override;
   void Resync() override { writer_.Resync(); }
   bool HasSynced() const override { return writer_.HasSynced(); }
+  // See kube/cache/sync_notice.h.
+  void CallWhenSettled(std::function<void()> call) { writer_.CallWhenSettled(std::move(call)); }
   absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop) const override;
   absl::Status last_error() const override;
   Progress progress() const override { return writer_.progress(); }

@@ -3,10 +3,11 @@
 // nothing is started any more. A task that returns an error, other than a cancellation after the
 // stop, reports it on its own thread before it counts as ended.
 //
-// Threads that have ended are joined by AwaitEnd or by the destructor, which destroys the tasks
-// only after the last thread has ended. mu_ guards the list and is held neither while a task runs
-// nor while it is prepared, which takes long when caches are large: meanwhile others ask how the
-// tasks are, or stop the group.
+// A task is given to the pool if it can run there, and else gets a thread. Threads that have
+// ended are joined by AwaitEnd or by the destructor, which destroys the tasks only after the last
+// one has ended. mu_ guards the list and is held neither while a task runs nor while it is
+// prepared, which takes long when caches are large: meanwhile others ask how the tasks are, or stop
+// the group.
 
 #include "kube/runtime/internal/task_group.h"
 
@@ -41,6 +42,8 @@ TaskGroup::~TaskGroup() {
       task.thread.join();
       mu_.Lock();
     }
+    const auto ended = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Ended(); };
+    mu_.Await(absl::Condition(&ended));
     tasks.swap(tasks_);
   }
 }
@@ -91,6 +94,24 @@ void TaskGroup::PrepareTask(Task& task) {
 void TaskGroup::StartTask(Task& task) {
   if (stop_.stop_requested()) return;
   task.running = true;
+  if (auto* const pooled = dynamic_cast<PooledRunnable*>(task.runnable.get()); pooled != nullptr) {
+    StartOnPool(task, *pooled);
+  } else {
+    StartThread(task);
+  }
+}
+
+// It may have ended before RunOn returns.
+void TaskGroup::StartOnPool(Task& task, PooledRunnable& runnable) {
+  ++preparing_;
+  mu_.Unlock();
+  runnable.RunOn(*pool_, stop_.get_token(),
+                 [this, &task](const absl::Status& status) { Ended(task, status); });
+  mu_.Lock();
+  --preparing_;
+}
+
+void TaskGroup::StartThread(Task& task) {
   absl::StatusOr<std::thread> thread = base::TryStartThread([this, &task] { Run(task); });
   if (thread.ok()) {
     task.thread = *std::move(thread);
@@ -101,9 +122,12 @@ void TaskGroup::StartTask(Task& task) {
 }
 
 void TaskGroup::Run(Task& task) {
-  // Threads that this one starts, such as a controller's workers, inherit the name.
+  // Threads that this one starts inherit the name.
   pthread_setname_np(pthread_self(), task.runnable->name().substr(0, kLongestThreadName).c_str());
-  const absl::Status status = task.runnable->Run(stop_.get_token());
+  Ended(task, task.runnable->Run(stop_.get_token()));
+}
+
+void TaskGroup::Ended(Task& task, const absl::Status& status) {
   const bool stopped = absl::IsCancelled(status) && stop_.stop_requested();
   if (!status.ok() && !stopped) on_failure_(base::Annotate(status, task.runnable->name()));
   absl::MutexLock lock(&mu_);

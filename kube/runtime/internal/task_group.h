@@ -1,4 +1,4 @@
-// Runs runnables that start and stop together, each on a thread of its own.
+// Runs runnables that start and stop together, on the threads of a pool or each on its own.
 #ifndef KUBE_RUNTIME_INTERNAL_TASK_GROUP_H_
 #define KUBE_RUNTIME_INTERNAL_TASK_GROUP_H_
 
@@ -21,12 +21,15 @@ namespace kube::internal {
 // Thread-safe.
 class TaskGroup {
  public:
-  // Called with each error that a Run has returned, on that runnable's thread, and when there is no
-  // thread for a runnable, on the thread that starts the group. Must not call the group.
+  // Called with each error that a run has ended with, on the thread on which it ended, and when
+  // there is no thread for a runnable, on the thread that starts the group. Must not call the
+  // group.
   using OnFailure = std::function<void(const absl::Status&)>;
 
-  explicit TaskGroup(OnFailure on_failure) : on_failure_(std::move(on_failure)) {}
-  ~TaskGroup();  // Requests the stop and waits for all threads.
+  // Pooled runnables work on what `pool` is when they start. REQUIRES: it outlives the group.
+  TaskGroup(const std::shared_ptr<WorkerPool>& pool, OnFailure on_failure)
+      : pool_(pool), on_failure_(std::move(on_failure)) {}
+  ~TaskGroup();  // Requests the stop and waits until all have ended.
   TaskGroup(const TaskGroup&) = delete;
 
   // The runnable starts with the group, or at once if the group has been started. Waits while
@@ -50,7 +53,7 @@ class TaskGroup {
  private:
   struct Task {
     std::unique_ptr<Runnable> runnable;
-    std::thread thread;
+    std::thread thread;    // Unless it runs on the pool.
     bool running = false;  // Or being prepared.
   };
 
@@ -58,9 +61,14 @@ class TaskGroup {
   // Gives the lock up meanwhile.
   void PrepareTask(Task& task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StartTask(Task& task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Gives the lock up meanwhile.
+  void StartOnPool(Task& task, PooledRunnable& runnable) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void StartThread(Task& task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Run(Task& task);
+  void Ended(Task& task, const absl::Status& status);
   bool Ended() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
+  const std::shared_ptr<WorkerPool>& pool_;
   const OnFailure on_failure_;
   base::StopSource stop_;
   mutable absl::Mutex mu_;
