@@ -41,7 +41,10 @@ class Runner {
       : workload_(workload), plan_(std::move(plan)), reference_(reference) {}
 
   absl::Status Run(const RunOptions& options, TimeDriver& time) {
-    StageOptions stage{.command = options.command, .directory = options.directory};
+    // While a fault lasts nothing changes, but leaders go by their clocks.
+    StageOptions stage{.command = options.command,
+                       .directory = options.directory,
+                       .longest_slack = absl::Milliseconds(20)};
     stage.command.insert(stage.command.end(), workload_.flags.begin(), workload_.flags.end());
     ASSIGN_OR_RETURN(stage_, Stage::Start(std::move(stage), time));
     sandbox::Fleet& fleet = stage_->fleet();

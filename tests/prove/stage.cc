@@ -22,9 +22,9 @@ namespace {
 
 // No run takes longer, in simulated time, between two quiet moments.
 constexpr absl::Duration kLongest = absl::Hours(6);
-// How late alarms may go off: a moment, and the later the longer nothing has changed.
+// How late alarms may go off: a moment, and this share of the time in which nothing has changed.
 constexpr absl::Duration kSlack = absl::Milliseconds(10);
-constexpr int kSlackShare = 30;
+constexpr int kSlackShare = 12;
 
 // As posix_spawn wants them.
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
@@ -150,8 +150,7 @@ absl::Status Stage::Settle(absl::Duration quiet) {
     if (look_ != nullptr) looked = look_();
     if (!looked.ok() || DaemonDied()) return true;
     const absl::Duration still = time_.Now() - since;
-    // Nothing that is exact goes on when it is still, and alarms that go off together cost less.
-    time_.SetSlack(std::max(kSlack, still / kSlackShare));
+    time_.SetSlack(std::clamp(still / kSlackShare, kSlack, options_.longest_slack));
     if (changes_ == seen) return still >= quiet;
     seen = changes_;
     since = time_.Now();

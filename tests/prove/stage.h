@@ -26,6 +26,9 @@ struct StageOptions {
   std::vector<std::string> command;
   int members = 2;
   std::string directory;  // For kubeconfigs and the log.
+  // Nothing that is exact goes on when it is still, and alarms that go off together cost less: the
+  // longer nothing has changed, the later they may go off, by so much at most.
+  absl::Duration longest_slack = absl::Seconds(4);
 };
 
 // Used by the thread of the time driver.
