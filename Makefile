@@ -87,7 +87,7 @@ test-release: build ## Run the behaviour tests as another release of Karmada tha
 e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.25.10 or newer; some: make e2e CASES="flux samples")
 	@scripts/setup.sh e2e image
 	@echo "== e2e"
-	@$(PYTHON) -u tests/e2e/run.py $(CASES)
+	@$(PYTHON) -u tests/e2e/run.py $(if $(E2E_PART),--part $(E2E_PART)) $(CASES)
 
 .PHONY: compat
 compat: build ## Replay what upstream did where clusters change, take its place with everything in use, and work with older servers (needs Go; long)

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """The end-to-end tests: our daemon in a real Karmada control plane, our CRDs, kubectl on our sandbox.
 
-    run.py [--compat] [PATTERN...]     runs the cases whose name contains one of the patterns (default: all)
+    run.py [--compat] [--part I/N] [PATTERN...]
+                                       runs the cases whose name contains one of the patterns (default: all)
 
 Builds the servers that they need (testbed/), brings a plane with two members up in build/e2e, runs the cases
 below cases/, or with --compat the long ones below compat/, and closes with one line. Logs of everything that ran stay in
 build/e2e/logs, and the names of the cases that failed in build/e2e/failed, one in a line. Cases that need no plane run
 meanwhile, in a process of their own, whose lines follow in the end.
+
+With --part, of what takes turns only the Ith of N parts is run: the behaviour tests, and the long cases that say so.
 """
 
+import argparse
 import contextlib
 import fcntl
 import pathlib
@@ -92,6 +96,16 @@ def pattern_of(test):
     return getattr(test, "test_case", test).id().removesuffix(")").split("(")[-1]
 
 
+def read_arguments():
+    parser = argparse.ArgumentParser(description="Runs the end-to-end tests.")
+    parser.add_argument("--compat", action="store_true", help="the long cases")
+    parser.add_argument("--part", type=suite.Part.parse, default=suite.Part(), metavar="I/N",
+                        help="of what takes turns the Ith of N parts")
+    parser.add_argument(Apart.FLAG, action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help="part of the name of a case")
+    return parser.parse_args()
+
+
 def load(folder, patterns):
     """The cases of a folder, those that need the shared daemon together, then those that leave hundreds of objects and
     kinds behind, among which others would be slow, and last those that judge what all did."""
@@ -103,7 +117,8 @@ def load(folder, patterns):
                 yield from flatten(test)
             else:
                 yield test
-    tests = [t for t in flatten(found) if not patterns or any(p in t.id() for p in patterns)]
+    tests = suite.part.of_cases(flatten(found))
+    tests = [t for t in tests if not patterns or any(p in t.id() for p in patterns)]
     tests.sort(key=lambda t: (getattr(t, "judges_all", False), getattr(t, "fills_the_plane", False),
                               not isinstance(t, suite.DaemonCase)))
     return unittest.TestSuite(tests)
@@ -131,10 +146,10 @@ class Apart:
     FLAG = "--without-plane"
     FAILED = paths.BUILD / "e2e" / "failed-without-plane"
 
-    def __init__(self, arguments):
+    def __init__(self):
         self._log = paths.BUILD / "e2e" / "logs" / "without-plane.log"
         with self._log.open("w") as log:
-            self._process = subprocess.Popen([sys.executable, "-u", __file__, self.FLAG, *arguments], stdout=log,
+            self._process = subprocess.Popen([sys.executable, "-u", __file__, self.FLAG, *sys.argv[1:]], stdout=log,
                                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
 
     def __enter__(self):
@@ -173,10 +188,10 @@ def interrupt(number, _):
 
 def main():
     signal.signal(signal.SIGTERM, interrupt)
-    arguments = [argument for argument in sys.argv[1:] if argument != Apart.FLAG]
-    is_apart = Apart.FLAG in sys.argv
-    folder = "compat" if "--compat" in arguments else "cases"
-    tests = list(load(folder, [argument for argument in arguments if argument != "--compat"]))
+    arguments = read_arguments()
+    suite.part, is_apart = arguments.part, arguments.without_plane
+    folder = "compat" if arguments.compat else "cases"
+    tests = list(load(folder, arguments.patterns))
     apart = [test for test in tests if not needs_plane(test)]
     splits = not is_apart and folder == "cases" and 0 < len(apart) < len(tests)
     if is_apart or splits:
@@ -187,7 +202,7 @@ def main():
     passed, skipped, failed = 0, 0, []
     hold = contextlib.nullcontext() if is_apart else hold_folder()  # Whoever started this holds it.
     with hold, plane_for(tests) as plane, contextlib.ExitStack() as beside:
-        others = beside.enter_context(Apart(arguments)) if splits else None
+        others = beside.enter_context(Apart()) if splits else None
         result = Progress(plane)
         unittest.TestSuite(tests).run(result)
         if others:

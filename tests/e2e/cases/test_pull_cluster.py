@@ -23,6 +23,8 @@ def kind_of(write):
 
 
 class PullClusterTest(DaemonCase):
+    takes_turns = True
+
     def setUp(self):
         require_binary(ours())
         self.namespace = self.make_namespace("e2e-pull")

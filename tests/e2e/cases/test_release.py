@@ -37,6 +37,8 @@ class LeaseHolders:
 
 
 class ReleaseTest(PlaneCase):
+    takes_turns = True
+
     def setUp(self):
         self.host.delete(f"{LEASES}/{LEASE}")
         self.addCleanup(release.serve, self.host, "v1.18")

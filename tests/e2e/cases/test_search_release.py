@@ -6,6 +6,8 @@ from rig.search_case import SearchCase
 
 
 class SearchReleaseTest(SearchCase):
+    takes_turns = True
+
     def setUp(self):
         self.addCleanup(self.become, "v1.18")
 

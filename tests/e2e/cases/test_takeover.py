@@ -11,5 +11,7 @@ NEEDS = {"propagated": 12, "cluster-scoped": 2, "dependency": 1, "suspended": 1,
 
 
 class TakeOverTest(TakeOverCase):
+    takes_turns = True
+
     def test_a_dozen_templates_change_hands_twice(self):
         self.take_over(scenario.load(paths.SCENARIOS, SCENARIOS), ours_after=0, upstream_after=1, needs=NEEDS)

@@ -1,6 +1,6 @@
 """The C++ behaviour tests on a plane of real servers."""
 
-from . import paths
+from . import paths, suite
 from .process import run
 
 _REAL = "~[sandbox]"  # Those that need no server of our own.
@@ -10,6 +10,13 @@ def names():
     """The names of the behaviour tests that run on real servers."""
     # Its exit code is the number of tests.
     return run([paths.BEHAVIOUR_TEST, "--list-test-names-only", _REAL]).stdout.splitlines()
+
+
+def run_part(case):
+    """As run_all, but only those of the part that is run now."""
+    every = names()
+    mine = suite.part.of(every)
+    return run_all(case, left_out=[name for name in every if name not in mine])
 
 
 def run_all(case, left_out=()):

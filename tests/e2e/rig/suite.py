@@ -12,6 +12,38 @@ WORK = "/apis/work.karmada.io"
 BINDINGS = WORK + "/v1alpha2/namespaces/{}/resourcebindings"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/{}/deployments"
 
+
+
+class Part:
+    """What is run of that which takes turns: the Ith of N parts, by default everything."""
+
+    def __init__(self, index=1, parts=1):
+        self._index, self._parts = index, parts
+
+    @staticmethod
+    def parse(text):
+        """Reads "I/N"; a ValueError if it is something else."""
+        index, parts = map(int, text.split("/"))
+        if not 1 <= index <= parts:
+            raise ValueError(text)
+        return Part(index, parts)
+
+    @property
+    def is_whole(self):
+        return self._parts == 1
+
+    def of(self, items):
+        return list(items)[self._index - 1::self._parts]
+
+    def of_cases(self, tests):
+        """All cases, but those that take turns only if their class is in this part."""
+        tests = list(tests)
+        turns = sorted({type(test).__qualname__ for test in tests if getattr(test, "takes_turns", False)})
+        absent = set(turns) - set(self.of(turns))
+        return [test for test in tests if type(test).__qualname__ not in absent]
+
+
+part = Part()
 ran = set()  # The names of the cases' modules of which a test has begun.
 
 _plane = None
