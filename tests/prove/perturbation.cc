@@ -9,12 +9,14 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "base/status.h"
+#include "tests/prove/stage.h"
 
 namespace prove {
 namespace {
@@ -27,6 +29,10 @@ constexpr char kAll[] = "all";
 constexpr char kControlPlane[] = "karmada-apiserver";
 
 bool IsHost(const RequestFacts& request) { return request.server == kControlPlane; }
+
+bool IsFromBeside(const RequestFacts& request) {
+  return absl::StartsWith(request.http->remote_address, absl::StrCat(kBesideAddress, ":"));
+}
 
 std::string ResourceOf(const RequestFacts& request) {
   const kube::Gvr& gvr = request.info.gvr;
@@ -303,6 +309,7 @@ std::set<std::string> Perturbation::ClassesOfStep(int step) const {
 
 void Perturbation::OnDelivery(const sandbox::Delivery& delivery) {
   if (delivery.object == nullptr || phase_ != Phase::kWorkload) return;
+  if (IsFromBeside(*delivery.watch)) return;
   const std::string kind = KindOf(*delivery.watch);
   absl::MutexLock lock(&mu_);
   delivered_[step_].insert(kind);
@@ -343,6 +350,7 @@ bool Perturbation::Strikes(const RequestFacts& request) {
 }
 
 RequestVerdict Perturbation::OnRequest(const sandbox::RequestPtr& request) {
+  if (IsFromBeside(*request)) return {};
   const GatePtr gate = GateFor(*request);
   absl::MutexLock lock(&mu_);
   const std::string request_class = RequestClass(*request);
@@ -393,6 +401,7 @@ RequestVerdict Perturbation::Reads(const RequestFacts& request, const GatePtr& g
 
 AnswerVerdict Perturbation::OnExecuted(const sandbox::RequestPtr& request,
                                        const sandbox::Outcome& outcome) {
+  if (IsFromBeside(*request)) return {};
   absl::MutexLock lock(&mu_);
   const std::string line =
       absl::StrCat(RequestClass(*request), " ", request->info.key.ns, "/",

@@ -1,6 +1,6 @@
 // What is done to the daemon in one run, and the record of what it asks meanwhile: an interference
-// with all servers at once. Requests of the daemon are told from others by nothing, since nobody
-// else uses HTTP here.
+// with all servers at once. Nobody else uses HTTP here but a controller manager beside an agent,
+// whose requests pass and are not recorded.
 #ifndef TESTS_PROVE_PERTURBATION_H_
 #define TESTS_PROVE_PERTURBATION_H_
 

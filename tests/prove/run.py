@@ -3,12 +3,13 @@
 
     run.py [--build DIR] [--workload NAME...] [--class CLASS...] [--shard N/M] [--seed SEED]
            [--runs N] [--seconds S] [--lanes N] [--journal FILE] [--output json] [-- PROGRAM FLAG...]
-    run.py --repeat 'WORKLOAD: RUN'
+    run.py [--agent] --repeat 'WORKLOAD: RUN'
     run.py --repeat 'value SEED PROBE'
 
-The class "values" has seeds (values/seeds) in the place of workloads. Without a command line behind `--`, the built controller manager is the program. The journal names every run that was
-done, with what came of it; runs that it has are not done again. What exceptions.yaml explains does not
-fail.
+The class "values" has seeds (values/seeds) in the place of workloads. Without a command line behind `--`, the built
+controller manager is the program; with --agent it is the built agent of the last member, beside a controller manager to
+which nothing is done. The journal names every run that was done, with what came of it; runs that it has are not done again.
+What exceptions.yaml explains does not fail.
 """
 
 import argparse
@@ -37,14 +38,20 @@ SEEDS = HERE / "values" / "seeds"
 SCENARIOS = ROOT / "tests" / "data" / "scenarios"
 
 # What all runs have: features that are off by default, and neither an election nor ports.
+NO_PORTS = ["--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0"]
 FLAGS = [
-    "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
+    *NO_PORTS,
     "--feature-gates=Failover=true,PropagationPolicyPreemption=true,PriorityBasedScheduling=true,"
     "WorkloadAffinity=true,StatefulFailoverInjection=true,MultiClusterService=true,FederatedQuotaEnforcement=true",
     "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10",
     # What would make most of the work of a run.
     "--cluster-status-update-frequency=60s",
     "--controllers=*,hpaScaleTargetMarker,deploymentReplicasSyncer"]
+# Nobody issues tokens in simulated members.
+AGENT_FLAGS = [*NO_PORTS, "--report-secrets=None", "--feature-gates=MultiClusterService=true", "--cluster-status-update-frequency=60s"]
+# What an agent has no part in: who leads, and what a user writes; and a member that is removed is registered again by the next
+# start of its agent, and not when the workload says so.
+NOT_OF_AGENTS = {"classes": ("election", "values"), "workloads": ("member-leaves", "quota-recreated", "unjoin", "users-of-members")}
 # Scenarios that only real servers can play: users without rights, metrics of pods.
 NEED_REAL_SERVERS = ("agent-certificates", "federated-autoscaler")
 CLASSES = ("crash", "answer", "error", "stale", "merged", "order", "election", "values")
@@ -72,14 +79,15 @@ START = 0  # The step in which the daemon starts. It is the same for all workloa
 class Scope:
     """What of all that is the same in several workloads this one has to do."""
 
-    def __init__(self, seed, index=0, count=1):
+    def __init__(self, seed, member="member1", index=0, count=1):
+        self.member = member  # One that the program under test has to do with.
         self._seed, self._index, self._count = seed, index, count
         self._times = {}
         self._lock = threading.Lock()
 
     def of(self, index, count):
         """The scope of that one of so many workloads."""
-        scope = Scope(self._seed, index, count)
+        scope = Scope(self._seed, self.member, index, count)
         scope._times, scope._lock = self._times, self._lock
         return scope
 
@@ -182,7 +190,7 @@ def stale_runs(reference, scope):
             yield Perturbation(f"stale host {step} {age}", step, step)
             yield Perturbation(f"reconnect host {step} {age}", step, step)
         if any(kind.startswith("member/") for kind in reference["delivered"][step]):
-            for what, server, age in itertools.product(("stale", "reconnect"), ("member1", "all"), (1, 5)):
+            for what, server, age in itertools.product(("stale", "reconnect"), (scope.member, "all"), (1, 5)):
                 yield Perturbation(f"{what} {server} {step} {age}", step, step)
 
 
@@ -399,9 +407,12 @@ class Proof:
         self.logs = ROOT / options.build / "prove"
         self.logs.mkdir(exist_ok=True)
         self.journal = Journal(options.journal)
-        self.command = options.command or [str(ROOT / options.build / "bin" / "karmada-controller-manager"), *FLAGS]
+        programs = ROOT / options.build / "bin"
+        manager = [str(programs / "karmada-controller-manager"), *FLAGS]
+        agent = [str(programs / "karmada-agent"), *AGENT_FLAGS, "--", *manager]
+        self.command = options.command or (agent if options.agent else manager)
         self.exceptions = Exceptions()
-        self.scope = Scope(options.seed)
+        self.scope = Scope(options.seed, "member2" if options.agent else "member1")
         self.places = {}
         self.left = collections.Counter()
         self._say = threading.Lock()
@@ -585,11 +596,14 @@ def main():
     parser.add_argument("--lanes", type=int, default=os.cpu_count() + 1)
     parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.add_argument("--agent", action="store_true", help="the agent of a member in pull mode is the program under test")
     parser.add_argument("--repeat", metavar="'WORKLOAD: RUN'")
     parser.add_argument("--real-time", action="store_true",
                         help="for a program that does not use the C library, as one written in Go; without an election")
     parser.add_argument("command", nargs="*")
     options = parser.parse_args()
+    if options.agent:
+        options.classes = [name for name in options.classes if name not in NOT_OF_AGENTS["classes"]]
     proof = Proof(options)
     if options.repeat:
         if class_of(options.repeat) == "values":
@@ -602,7 +616,8 @@ def main():
         print(f"logs: {worker.directory}")
         worker.end()
         return int(not result or bool(result["violations"]))
-    proof.all(workloads(options.names, options.classes, options.seed))
+    paths = workloads(options.names, options.classes, options.seed)
+    proof.all([path for path in paths if not options.agent or path.stem not in NOT_OF_AGENTS["workloads"]])
     rows = table(proof.journal.done.values())
     failed = [entry for entry in proof.journal.done.values() if entry["violations"]]
     if options.output == "json":
@@ -611,7 +626,7 @@ def main():
         print_table(rows)
         for entry in failed:
             workload = "" if is_value(entry) else f"{entry['workload']}: "
-            print(f"again: tests/prove/run.py --repeat {shlex.quote(workload + entry['run'])}")
+            print(f"again: tests/prove/run.py {'--agent ' if options.agent else ''}--repeat {shlex.quote(workload + entry['run'])}")
         if proof.left:
             print(f"left for want of time: {sum(proof.left.values())} runs of {len(proof.left)} workloads")
     return int(bool(failed))

@@ -71,6 +71,14 @@ std::set<std::string> Warnings(sandbox::Fleet& fleet) {
   return found;
 }
 
+// An agent has those of a controller manager's flags that say what runs.
+void AddFlag(const std::string& flag, StageOptions& stage) {
+  if (!stage.beside.empty()) stage.beside.push_back(flag);
+  const bool says_what_runs =
+      absl::StartsWith(flag, "--feature-gates=") || absl::StartsWith(flag, "--controllers=");
+  if (stage.beside.empty() || says_what_runs) stage.command.push_back(flag);
+}
+
 // A program that finds at its start that it cannot work may end, and is started again.
 bool MayGiveUp(Plan::Kind kind) {
   return kind == Plan::Kind::kError || kind == Plan::Kind::kLateTimeout ||
@@ -86,8 +94,9 @@ class Runner {
         last_step_(LastStep()) {}
 
   absl::Status Run(const RunOptions& options, TimeDriver& time) {
-    StageOptions stage{.command = options.command, .directory = options.directory};
-    stage.command.insert(stage.command.end(), workload_.flags.begin(), workload_.flags.end());
+    StageOptions stage{
+        .command = options.command, .beside = options.beside, .directory = options.directory};
+    for (const std::string& flag : workload_.flags) AddFlag(flag, stage);
     ASSIGN_OR_RETURN(stage_, Stage::Start(std::move(stage), time));
     stage_->fleet().control_plane().SetInterference(perturbation_);
     for (const std::string& member : stage_->fleet().member_names()) {

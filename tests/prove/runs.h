@@ -46,7 +46,8 @@
 namespace prove {
 
 struct RunOptions {
-  std::vector<std::string> command;  // The controller manager and the flags that all runs have.
+  std::vector<std::string> command;  // The program under test and the flags that all runs have.
+  std::vector<std::string> beside;   // As in StageOptions.
   std::string directory;
 };
 

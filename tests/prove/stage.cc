@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "kube/meta/selector.h"
 #include "sandbox/api_server.h"
+#include "sandbox/cluster_identity.h"
 
 extern char** environ;
 
@@ -66,13 +67,15 @@ absl::StatusOr<std::unique_ptr<Stage>> Stage::Start(StageOptions options, TimeDr
 
 Stage::~Stage() {
   KillDaemon();
+  if (beside_ != 0) EndProcess(beside_);
   fleet_.reset();
 }
 
 absl::Status Stage::Open() {
   std::filesystem::create_directories(options_.directory);
   sandbox::FleetOptions fleet;
-  fleet.members = options_.members;
+  fleet.pull_members = options_.beside.empty() ? 0 : 1;
+  fleet.members = options_.members - fleet.pull_members;
   fleet.job_duration = absl::Hours(24);  // Jobs do not end.
   ASSIGN_OR_RETURN(fleet_, sandbox::Fleet::Start(fleet));
   for (const std::string& member : fleet_->member_names()) {
@@ -81,7 +84,28 @@ absl::Status Stage::Open() {
   RETURN_IF_ERROR(fleet_->WriteKubeconfigs(options_.directory));
   Follow("host", fleet_->control_plane());
   for (const std::string& member : fleet_->member_names()) Follow(member, *fleet_->member(member));
+  return options_.beside.empty() ? absl::OkStatus() : StartBeside();
+}
+
+absl::Status Stage::StartBeside() {
+  const std::string path = options_.directory + "/agent.kubeconfig";
+  ASSIGN_OR_RETURN(const std::string text, fleet_->AgentKubeconfig(fleet_->member_names().back()));
+  RETURN_IF_ERROR(sandbox::WritePrivateFile(path, text));
+  std::vector<std::string> words = options_.beside;
+  words.push_back(absl::StrCat("--kubeconfig=", options_.directory, "/karmada.kubeconfig"));
+  ASSIGN_OR_RETURN(beside_, Spawn(std::move(words), kBesideAddress, "manager.log"));
   return absl::OkStatus();
+}
+
+std::vector<std::string> Stage::FlagsOfServers() const {
+  const std::string& directory = options_.directory;
+  if (options_.beside.empty()) {
+    return {absl::StrCat("--kubeconfig=", directory, "/karmada.kubeconfig")};
+  }
+  const std::string member = fleet_->member_names().back();
+  return {absl::StrCat("--cluster-name=", member),
+          absl::StrCat("--karmada-kubeconfig=", directory, "/agent.kubeconfig"),
+          absl::StrCat("--kubeconfig=", directory, "/", member, ".kubeconfig")};
 }
 
 void Stage::Follow(const std::string& cluster, sandbox::ApiServer& server) {
@@ -94,15 +118,19 @@ void Stage::Follow(const std::string& cluster, sandbox::ApiServer& server) {
 
 absl::StatusOr<pid_t> Stage::StartProcess(const Launch& launch) {
   std::vector<std::string> words = options_.command;
-  words.insert(words.end(), launch.flags.begin(), launch.flags.end());
-  words.push_back(absl::StrCat("--kubeconfig=", options_.directory, "/karmada.kubeconfig"));
+  for (const auto& flags : {launch.flags, FlagsOfServers()}) {
+    words.insert(words.end(), flags.begin(), flags.end());
+  }
+  return Spawn(std::move(words), launch.address, launch.log);
+}
+
+absl::StatusOr<pid_t> Stage::Spawn(std::vector<std::string> words, const std::string& address,
+                                   const std::string& log_name) {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
-  if (!launch.address.empty()) {
-    variables.push_back(absl::StrCat(kAddressVariable, "=", launch.address));
-  }
+  if (!address.empty()) variables.push_back(absl::StrCat(kAddressVariable, "=", address));
   std::vector<char*> argv = Pointers(words), envp = Pointers(variables);
-  const std::string log = absl::StrCat(options_.directory, "/", launch.log);
+  const std::string log = absl::StrCat(options_.directory, "/", log_name);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
@@ -140,14 +168,15 @@ void Stage::KillDaemon() {
   daemon_ = 0;
 }
 
-bool Stage::DaemonDied() const { return daemon_ != 0 && HasEnded(daemon_); }
-
 absl::Status Stage::Settle(absl::Duration quiet) {
   int64_t seen = changes_;
   absl::Duration since = time_.Now();
   absl::Status looked;
   const bool settled = time_.RunFor(kLongest, [&] {
     if (look_ != nullptr) looked = look_();
+    if (beside_ != 0 && HasEnded(beside_)) {
+      looked.Update(absl::AbortedError("the controller manager beside the agent has ended"));
+    }
     if (!looked.ok() || DaemonDied()) return true;
     const absl::Duration still = time_.Now() - since;
     time_.SetSlack(std::clamp(still / kSlackShare, kSlack, options_.longest_slack));

@@ -1,5 +1,5 @@
 // A control plane with members in this process, and the program under test as a child, all in one
-// simulated time.
+// simulated time. The program is a controller manager, or the agent of a member beside one.
 #ifndef TESTS_PROVE_STAGE_H_
 #define TESTS_PROVE_STAGE_H_
 
@@ -22,14 +22,21 @@
 namespace prove {
 
 struct StageOptions {
-  // The controller manager's command line; --kubeconfig is added.
+  // The command line of the program under test; what it has to know of the servers is added.
   std::vector<std::string> command;
+  // Unless it is empty, the command line of the controller manager, to which nothing is done. Then
+  // the last member is in pull mode, and the program under test is its agent.
+  std::vector<std::string> beside;
   int members = 2;
   std::string directory;  // For kubeconfigs and the log.
   // Nothing that is exact goes on when it is still, and alarms that go off together cost less: the
   // longer nothing has changed, the later they may go off, by so much at most.
   absl::Duration longest_slack = absl::Seconds(4);
 };
+
+// The loopback address that the controller manager beside an agent connects from, by which servers
+// tell them apart.
+inline constexpr char kBesideAddress[] = "127.0.1.254";
 
 // Used by the thread of the time driver.
 class Stage {
@@ -58,7 +65,7 @@ class Stage {
   // Ends it as a crash does.
   void KillDaemon();
   // Returns whether it has ended by itself.
-  bool DaemonDied() const;
+  bool DaemonDied() const { return daemon_ != 0 && HasEnded(daemon_); }
   pid_t daemon() const { return daemon_; }
 
   // Is called whenever all wait; what it does becomes part of what has to settle. An error ends
@@ -77,12 +84,18 @@ class Stage {
  private:
   Stage(StageOptions options, TimeDriver& time) : options_(std::move(options)), time_(time) {}
   absl::Status Open();
+  // What the program under test is told of the servers.
+  std::vector<std::string> FlagsOfServers() const;
+  absl::Status StartBeside();
+  absl::StatusOr<pid_t> Spawn(std::vector<std::string> words, const std::string& address,
+                              const std::string& log_name);
   void Follow(const std::string& cluster, sandbox::ApiServer& server);
 
   const StageOptions options_;
   TimeDriver& time_;
   std::unique_ptr<sandbox::Fleet> fleet_;
   pid_t daemon_ = 0;
+  pid_t beside_ = 0;
   std::function<absl::Status()> look_;
   std::atomic<int64_t> changes_ = 0;  // Of what is not a heartbeat, on all servers.
   std::map<std::string, std::atomic<int64_t>> versions_;  // By cluster; made before the daemon.

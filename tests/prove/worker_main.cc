@@ -2,10 +2,12 @@
 // line, and writes a line of JSON for each.
 //
 //   prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...
+//   prove_worker --workload=FILE --directory=DIR -- AGENT FLAG... -- CONTROLLER-MANAGER FLAG...
 //   prove_worker --seed=FILE --directory=DIR -- PROGRAM FLAG...
 //
 // The first line that it writes is about the reference; with a seed it names the runs that there
 // are. A run whose line is missing has ended the process.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -26,14 +28,16 @@ namespace {
 struct Arguments {
   bool real_time = false;
   std::string workload, seed, directory;
-  std::vector<std::string> command;
+  std::vector<std::string> command, beside;
 };
 
 bool Read(int argc, char** argv, Arguments& arguments) {
   for (int i = 1; i < argc; ++i) {
     absl::string_view word = argv[i];
     if (word == "--") {
-      arguments.command.assign(argv + i + 1, argv + argc);
+      char** const behind = std::find(argv + i + 1, argv + argc, std::string("--"));
+      arguments.command.assign(argv + i + 1, behind);
+      if (behind != argv + argc) arguments.beside.assign(behind + 1, argv + argc);
       break;
     }
     if (word == "--real-time") {
@@ -72,7 +76,8 @@ int Perturb(const Arguments& arguments, prove::TimeDriver& time) {
   int number = 0;
   const auto run = [&](const std::string& name, const prove::Record* reference) {
     const std::string directory = absl::StrCat(arguments.directory, "/", number++);
-    auto record = prove::Run(*workload, name, reference, {arguments.command, directory}, time);
+    auto record = prove::Run(*workload, name, reference,
+                             {arguments.command, arguments.beside, directory}, time);
     return record;
   };
   auto reference = run("reference", nullptr);
@@ -95,7 +100,7 @@ int Perturb(const Arguments& arguments, prove::TimeDriver& time) {
 int TryValues(const Arguments& arguments, prove::TimeDriver& time) {
   auto seed = prove::ReadSeed(arguments.seed);
   if (!seed.ok()) return Fail(seed.status());
-  prove::ValueRuns runs(*std::move(seed), {arguments.command, arguments.directory}, time);
+  prove::ValueRuns runs(*std::move(seed), {arguments.command, {}, arguments.directory}, time);
   const auto print = [](const std::string& name, json::Value line) {
     line.Set("run", name);
     std::cout << json::Write(line) << std::endl;
