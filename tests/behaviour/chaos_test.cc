@@ -175,6 +175,7 @@ class Chaos {
   const FailingServers& servers() const { return servers_; }
   // Returns how often the daemon ended by itself although it had been at work.
   int deaths() const { return deaths_; }
+  const std::string& last_words() const { return last_words_; }  // Of the daemon that has.
   absl::Duration partition() const { return partition_; }
   // The most writes that these changes can cost a member.
   int64_t changes() const { return changes_; }
@@ -253,7 +254,11 @@ class Chaos {
   void Restart() {
     const bool died = plane_.DaemonDied();
     plane_.KillDaemon();
-    if (servers_.DaemonEnded(!died) && died) ++deaths_;
+    if (servers_.DaemonEnded(!died) && died) {
+      ++deaths_;
+      const std::string log = plane_.DaemonLog();
+      last_words_ = log.substr(log.size() - std::min<size_t>(log.size(), 3000));
+    }
     plane_.StartDaemon();
   }
 
@@ -273,6 +278,7 @@ class Chaos {
   absl::Time cut_, healed_;
   absl::Duration partition_;
   int deaths_ = 0;
+  std::string last_words_;
   int64_t changes_ = 0;
 };
 
@@ -453,6 +459,7 @@ TEST_CASE("Chaos ends as a quiet run does", "[chaos][sandbox]") {
   }
   INFO(text);
   CHECK(chaos.servers().AllMet());
+  INFO("of a daemon that has died:\n" << chaos.last_words());
   CHECK(chaos.deaths() == 0);
   CHECK(chaos.partition() >= std::min(absl::Seconds(seconds) / 4, kPartition) * 0.8);
   std::cout << "chaos: " << text << "; a partition of " << chaos.partition() << std::endl;
