@@ -85,3 +85,14 @@ TEST_CASE_METHOD(Fixture,
   // The label that a user has set is not written again.
   CHECK(server->Requests("PATCH").size() == 1);
 }
+
+TEST_CASE_METHOD(Fixture, "a target of which the cache has not heard yet is marked") {
+  Sync({api::Deployments()});
+  Put(Autoscaler("a", "late"));
+  REQUIRE(Shows(api::HorizontalPodAutoscalers(),
+                server->Find(api::HorizontalPodAutoscalers(), {"ns", "a"})));
+  server->EndWatches(absl::UnavailableError("cut"));  // The clock stands still: nobody reconnects.
+  server->Put(api::Deployments(), kube::Object::Make(api::Deployments().gvk, {"ns", "late"}));
+  Run();
+  CHECK(Eventually([&] { return IsMarked("late"); }));
+}

@@ -63,6 +63,7 @@ struct Record {
   std::vector<std::vector<std::string>> writes_of_step;
   std::vector<std::set<std::string>> classes_of_step;
   std::vector<int64_t> versions;         // Of the control plane, after each step.
+  std::set<std::string> errors;          // Requests that failed before the end.
   std::vector<std::string> late_writes;  // In the quiet time at the end.
   std::vector<std::string> late_errors;  // Requests that failed then.
   std::vector<std::string> writes_at_restart;

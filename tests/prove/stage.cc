@@ -25,7 +25,7 @@ namespace {
 constexpr absl::Duration kLongest = absl::Hours(6);
 // How late alarms may go off: a moment, and this share of the time in which nothing has changed.
 constexpr absl::Duration kSlack = absl::Milliseconds(10);
-constexpr int kSlackShare = 12;
+constexpr int kSlackShare = 30;
 
 // As posix_spawn wants them.
 std::vector<char*> Pointers(std::vector<std::string>& texts) {

@@ -30,7 +30,8 @@ namespace {
 using Phase = Perturbation::Phase;
 
 constexpr char kPrefix[] = "value ";
-constexpr absl::Duration kQuiet = absl::Seconds(45), kQuietAfterRestart = absl::Seconds(30);
+// The status of a cluster, with what its pods take, is written once a minute.
+constexpr absl::Duration kQuiet = absl::Seconds(75), kQuietAfterRestart = absl::Seconds(30);
 constexpr absl::Duration kObserved = absl::Seconds(20);
 // How long a plane that differs gets, in steps.
 constexpr absl::Duration kPatience[] = {absl::Minutes(1), absl::Minutes(4)};
