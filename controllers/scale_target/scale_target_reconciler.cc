@@ -72,6 +72,17 @@ std::vector<kube::Request> AfterUpdate(const kube::Object& before, const kube::O
   return requests;
 }
 
+// A cache may not have heard of a target yet, and nobody would look again when it has.
+absl::StatusOr<kube::ObjectPtr> FindTarget(kube::ClusterClient& client,
+                                           const kube::Resource& resource,
+                                           const kube::ObjectKey& key,
+                                           const base::StopToken& stop) {
+  absl::StatusOr<kube::ObjectPtr> cached = client.Get(resource, key, stop);
+  if (!kube::IsGone(cached.status())) return cached;
+  ASSIGN_OR_RETURN(kube::Object live, client.raw().Get(resource, key, stop));
+  return kube::Share(std::move(live));
+}
+
 }  // namespace
 
 absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Request& request,
@@ -88,7 +99,7 @@ absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Reques
   // An autoscaler's reference is about its own namespace. A server would answer with the object of
   // a kind without namespaces all the same, which is not the autoscaler's author's to change.
   if (!resource->namespaced) return kube::Action::Done();
-  const absl::StatusOr<kube::ObjectPtr> target = client.Get(*resource, request.key, stop);
+  const absl::StatusOr<kube::ObjectPtr> target = FindTarget(client, *resource, request.key, stop);
   // A target that is created later is marked with the next update of its autoscaler's status.
   if (kube::IsGone(target.status())) return kube::Action::Done();
   RETURN_IF_ERROR(target.status());
@@ -98,8 +109,11 @@ absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Reques
   } else {
     after.EraseLabel(api::kRetainReplicasLabel);
   }
+  kube::UpdateOptions options;
+  // The last write of a former leader may arrive when the target has been let go.
+  options.precondition = kube::UpdateOptions::Precondition::kAlways;
   const absl::StatusOr<kube::ObjectPtr> written =
-      client.Update(*resource, *target, after, {}, stop);
+      client.Update(*resource, *target, after, options, stop);
   if (kube::IsGone(written.status())) return kube::Action::Done();
   RETURN_IF_ERROR(base::Annotate(written.status(), "labelling ", request.ToString()));
   if (*written != *target) {
