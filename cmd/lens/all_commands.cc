@@ -4,6 +4,7 @@
 #include "cmd/lens/graph.h"
 #include "cmd/lens/plan.h"
 #include "cmd/lens/preflight.h"
+#include "cmd/lens/serve.h"
 #include "cmd/lens/why.h"
 
 namespace cmd::lens {
@@ -39,6 +40,7 @@ void AddAllCommands(tool::CommandLine& line) {
   AddWhy(line);
   AddPreflight(line);
   AddExplain(line);
+  AddServe(line);
 }
 
 }  // namespace cmd::lens

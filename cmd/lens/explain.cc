@@ -81,17 +81,7 @@ std::string TextOf(const Reason& reason, const tool::Colours& colours) {
 
 json::Value AsJson(const std::vector<Reason>& reasons) {
   std::vector<json::Value> items;
-  for (const Reason& reason : reasons) {
-    items.push_back(json::Value::Object({{"about", reason.about},
-                                         {"type", reason.type},
-                                         {"condition", reason.condition},
-                                         {"reason", reason.reason},
-                                         {"ours", reason.is_own},
-                                         {"from", reason.from},
-                                         {"when", reason.when},
-                                         {"means", reason.means},
-                                         {"whatToDo", reason.what_to_do}}));
-  }
+  for (const Reason& reason : reasons) items.push_back(::lens::explain::JsonOf(reason));
   return json::Value::OfItems(std::move(items));
 }
 

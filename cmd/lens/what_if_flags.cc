@@ -27,29 +27,6 @@ void AddQuestion(CLI::App& app, const std::string& name, std::vector<std::string
   tool::AddRepeatable(app, name, values, help)->type_name(type)->group(kGroup);
 }
 
-void AddFailoverFlags(CLI::App& app, FailoverFlags& flags) {
-  app.add_flag("--enable-no-execute-taint-eviction", flags.taint_eviction.no_execute, kThisFlag)
-      ->group(kGroup);
-  app.add_flag("--enable-taint-manager", flags.taint_eviction.manager, kThisFlag)->group(kGroup);
-  app.add_option("--no-execute-taint-eviction-purge-mode", flags.taint_eviction.purge_mode,
-                 kThisFlag)
-      ->check(CLI::IsMember({"Gracefully", "Directly"}))
-      ->capture_default_str()
-      ->type_name("MODE")
-      ->group(kGroup);
-  app.add_option("--resource-eviction-rate", flags.taint_eviction.rate, kThisFlag)
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
-      ->type_name("RATE")
-      ->group(kGroup);
-  for (const auto& [name, target] : std::initializer_list<std::pair<const char*, absl::Duration*>>{
-           {"--graceful-eviction-timeout", &flags.graceful_eviction_timeout},
-           {"--cluster-failure-threshold", &flags.failure_threshold},
-           {"--cluster-monitor-grace-period", &flags.monitor_grace_period}}) {
-    config::AddDuration(app, name, *target, kThisFlag)->group(kGroup);
-  }
-}
-
 // Adds the edit that each value stands for.
 template <class Parse>
 absl::Status AddEdits(const std::vector<std::string>& values, absl::string_view flag, Parse parse,
@@ -79,6 +56,29 @@ absl::Status AddJoining(const WhatIfOptions& options, tool::Console& console,
 }
 
 }  // namespace
+
+void AddFailoverFlags(CLI::App& app, FailoverFlags& flags) {
+  app.add_flag("--enable-no-execute-taint-eviction", flags.taint_eviction.no_execute, kThisFlag)
+      ->group(kGroup);
+  app.add_flag("--enable-taint-manager", flags.taint_eviction.manager, kThisFlag)->group(kGroup);
+  app.add_option("--no-execute-taint-eviction-purge-mode", flags.taint_eviction.purge_mode,
+                 kThisFlag)
+      ->check(CLI::IsMember({"Gracefully", "Directly"}))
+      ->capture_default_str()
+      ->type_name("MODE")
+      ->group(kGroup);
+  app.add_option("--resource-eviction-rate", flags.taint_eviction.rate, kThisFlag)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->type_name("RATE")
+      ->group(kGroup);
+  for (const auto& [name, target] : std::initializer_list<std::pair<const char*, absl::Duration*>>{
+           {"--graceful-eviction-timeout", &flags.graceful_eviction_timeout},
+           {"--cluster-failure-threshold", &flags.failure_threshold},
+           {"--cluster-monitor-grace-period", &flags.monitor_grace_period}}) {
+    config::AddDuration(app, name, *target, kThisFlag)->group(kGroup);
+  }
+}
 
 void FailoverFlags::ApplyTo(config::Options& daemon) const {
   daemon.taint_eviction = taint_eviction;

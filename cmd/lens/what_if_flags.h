@@ -27,6 +27,9 @@ struct FailoverFlags {
   void ApplyTo(config::Options& daemon) const;
 };
 
+// Adds these flags, in the group "What if" of the help.
+void AddFailoverFlags(CLI::App& app, FailoverFlags& flags);
+
 struct WhatIfOptions {
   std::vector<std::string> without, lost, drained, cordoned, uncordoned;
   std::vector<std::string> taints, labels, capacities;

@@ -167,4 +167,16 @@ std::string Suggestion(const std::vector<Reason>& reasons, absl::string_view tex
   return base::DidYouMean(text, names);
 }
 
+json::Value JsonOf(const Reason& reason) {
+  return json::Value::Object({{"about", reason.about},
+                              {"type", reason.type},
+                              {"condition", reason.condition},
+                              {"reason", reason.reason},
+                              {"ours", reason.is_own},
+                              {"from", reason.from},
+                              {"when", reason.when},
+                              {"means", reason.means},
+                              {"whatToDo", reason.what_to_do}});
+}
+
 }  // namespace lens::explain

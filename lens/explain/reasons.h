@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "base/json.h"
 
 namespace lens::explain {
 
@@ -32,6 +33,9 @@ std::vector<Reason> Find(const std::vector<Reason>& reasons, absl::string_view t
 // Returns "; did you mean SyncFailed?" for a word that is nearly a reason or a condition; "" for
 // others.
 std::string Suggestion(const std::vector<Reason>& reasons, absl::string_view text);
+
+// Returns {about, type, condition, reason, ours, from, when, means, whatToDo}.
+json::Value JsonOf(const Reason& reason);
 
 }  // namespace lens::explain
 

@@ -12,7 +12,7 @@ using tests::Ran;
 using tests::RunLens;
 
 // All sub-commands that this program has beside `help` and `version`.
-constexpr const char* kCommands[] = {"explain", "graph", "plan", "preflight", "why"};
+constexpr const char* kCommands[] = {"explain", "graph", "plan", "preflight", "serve", "why"};
 
 TEST_CASE("Lens: help names the sub-commands and exit codes, and each has examples") {
   const Ran help = RunLens({"--help"});

@@ -1,0 +1,57 @@
+#include "lens/serve/exchange.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lens/serve/bounds.h"
+#include "lens/serve/shown.h"
+
+namespace lens::serve {
+
+Exchange::Exchange(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder,
+                   base::Timers& timers, const base::StopToken& server_stop)
+    : request_(std::move(request)),
+      responder_(std::move(responder)),
+      timers_(timers),
+      on_server_stop_(server_stop, [source = source_]() mutable { source.request_stop(); }) {
+  responder_->OnClosed([source = source_]() mutable { source.request_stop(); });
+}
+
+Exchange::~Exchange() {
+  if (patience_ > absl::ZeroDuration()) timers_.Cancel(timer_);
+  if (is_answered_) return;
+  responder_->Send(ErrorAnswer(absl::ResourceExhaustedError(
+      "too many questions are being answered at the moment: try again in a few seconds")));
+}
+
+void Exchange::EndAfter(absl::Duration patience) {
+  patience_ = patience;
+  timer_ = timers_.After(patience, [source = source_, is_late = is_late_]() mutable {
+    *is_late = true;
+    source.request_stop();
+  });
+}
+
+void Exchange::Send(const absl::StatusOr<json::Value>& answer) {
+  if (!answer.ok()) {
+    return Send(ErrorAnswer(
+        *is_late_ ? absl::DeadlineExceededError(absl::StrCat("the answer was not complete within ",
+                                                             absl::FormatDuration(patience_), ": ",
+                                                             answer.status().message()))
+                  : answer.status()));
+  }
+  base::HttpResponse response = JsonAnswer(200, *answer);
+  if (response.body.size() > kMostAnswerBytes) {
+    return Send(ErrorAnswer(absl::OutOfRangeError(absl::StrCat(
+        "the answer has more than ", kMostAnswerBytes >> 20, " MB: ask for less of it"))));
+  }
+  Send(std::move(response));
+}
+
+void Exchange::Send(base::HttpResponse response) {
+  is_answered_ = true;
+  if (request_.method == "HEAD") response.body.clear();
+  responder_->Send(std::move(response));
+}
+
+}  // namespace lens::serve

@@ -1,0 +1,112 @@
+#include "lens/serve/fleet_reading.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/digest.h"
+#include "lens/fleet/report.h"
+#include "lens/serve/bounds.h"
+#include "lens/serve/shown.h"
+#include "lens/why/diagnosis.h"
+
+namespace lens::serve {
+namespace {
+
+constexpr size_t kFingerprintBytes = 12;
+
+// Leaves out templates of long groups; `left_out` says how many.
+json::Value Cut(json::Value fleet, size_t most) {
+  json::Value groups = json::Value::Array();
+  for (const json::Value& group : fleet["groups"].items()) {
+    json::Value shown = json::Value::Array();
+    const auto templates = group["templates"].items();
+    for (size_t i = 0; i < std::min(most, templates.size()); ++i) {
+      json::Value one = templates[i];
+      one.Set("type", TypeOf(one["apiVersion"].AsString(), one["kind"].AsString()));
+      for (const absl::string_view field : {"headline", "advice"}) {
+        one.Set(field, Shortened(one[field].AsString()));
+      }
+      shown.Append(std::move(one));
+    }
+    json::Value cut = group;
+    cut.Set("leftOut", static_cast<int64_t>(templates.size() - shown.size()));
+    cut.Set("templates", std::move(shown));
+    groups.Append(std::move(cut));
+  }
+  fleet.Set("groups", std::move(groups));
+  return fleet;
+}
+
+}  // namespace
+
+FleetAnswer AnswerOf(const absl::StatusOr<fleet::Fleet>& read, absl::Duration took,
+                     absl::Time now) {
+  FleetAnswer answer;
+  answer.status = read.status();
+  answer.at = now;
+  answer.took = took;
+  if (!read.ok()) return answer;
+  for (const fleet::Trouble& trouble : read->troubles) {
+    if (!trouble.cause.cluster.empty()) ++answer.by_cluster[trouble.cause.cluster];
+    if (!trouble.policy.empty()) ++answer.by_policy[trouble.policy];
+  }
+  answer.headline = why::AsSentence(fleet::HeadlineOf(*read));
+  answer.not_fine = read->troubles.size();
+  const json::Value whole = fleet::JsonOf(*read);
+  std::string text;
+  json::Value shown;
+  for (size_t most = kMostTemplatesOfGroup; most > 0; most /= 2) {
+    shown = Cut(whole, most);
+    text = json::Write(shown);
+    if (text.size() <= kMostFleetBytes) break;
+  }
+  answer.fingerprint = absl::BytesToHexString(base::Sha256(text).substr(0, kFingerprintBytes));
+  shown.Set("readAt", kube::FormatTime(now));
+  shown.Set("tookSeconds", absl::ToDoubleSeconds(took));
+  shown.Set("fingerprint", answer.fingerprint);
+  answer.json = std::make_shared<const std::string>(json::Write(shown));
+  return answer;
+}
+
+bool FleetReading::Want(absl::Duration max_age, absl::Time now, Done done) {
+  FleetAnswerPtr known;
+  {
+    absl::MutexLock lock(&mu_);
+    const bool is_young = last_ != nullptr && last_->status.ok() && now - last_->at <= max_age;
+    if (!is_young) {
+      waiting_.push_back(std::move(done));
+      return !std::exchange(reading_, true);
+    }
+    known = last_;
+  }
+  done(known);
+  return false;
+}
+
+void FleetReading::Finish(FleetAnswer answer) {
+  const auto shared = std::make_shared<const FleetAnswer>(std::move(answer));
+  std::vector<Done> waiting;
+  {
+    absl::MutexLock lock(&mu_);
+    last_ = shared;
+    reading_ = false;
+    waiting.swap(waiting_);
+  }
+  for (const Done& done : waiting) done(shared);
+}
+
+FleetAnswerPtr FleetReading::Last() const {
+  absl::MutexLock lock(&mu_);
+  return last_;
+}
+
+bool FleetReading::IsDue(absl::Time now) const {
+  absl::MutexLock lock(&mu_);
+  if (reading_) return false;
+  if (last_ == nullptr) return true;
+  return now - last_->at >= std::max(kPause, kPausePerReading * last_->took);
+}
+
+}  // namespace lens::serve

@@ -1,0 +1,141 @@
+// Views that ask for something first: search in the members, what if, and what a reason means.
+
+import {command, el, hash, link, mark, table, unread, when} from "./dom.js";
+import {filter} from "./list-views.js";
+
+// ---- Search.
+
+const FIELDS = [
+  {name: "type", label: "Kind (Pod)"}, {name: "name", label: "Name contains"}, {name: "image", label: "Image contains"},
+  {name: "labels", label: "Labels (app=web)"}, {name: "namespace", label: "Namespace"}, {name: "node", label: "Node"},
+  {name: "owner", label: "Owner contains"}, {name: "cluster", label: "Cluster"},
+];
+
+export const search = {
+  title: "Search",
+  path: "search",
+  follows: "",
+  parameters: (route) => {
+    const given = FIELDS.filter(({name}) => route.query.get(name)).map(({name}) => [name, route.query.get(name)]);
+    return given.length ? given : null;
+  },
+  render: (answer, route) => [
+    el("h1", null, answer ? `${answer.items.length}${answer.isCut ? " or more" : ""} found.` : "Search in all members"),
+    filter("search", route, FIELDS, "Search"),
+    !answer && el("p", null, "Fill in one field or several: what is found has all of them. ",
+      el("a", {href: hash("search", {image: "nginx"})}, "Who runs nginx?")),
+    answer && el("p", {class: "soft"}, answer.via === "karmada-search" ? "From the cache of karmada-search."
+      : `${answer.clustersAsked} clusters were asked through the control plane's proxy.`),
+    answer?.items.length === 0 && el("p", null, "No object that could be read has all of this. Kinds are those that kubectl knows, and names and images are compared without case."),
+    answer?.items.length > 0 && table("By namespace, name and cluster", [
+      {label: "Object", cell: (one) => el("bdi", null, `${one.kind} ${one.namespace ? `${one.namespace}/` : ""}${one.name}`)},
+      {label: "Cluster", cell: (one) => link({type: "Cluster.v1alpha1.cluster.karmada.io", namespace: "", name: one.cluster}, one.cluster)},
+      {label: "State", cell: (one) => one.state},
+      {label: "Images", cell: (one) => one.images.map((image) => el("div", null, el("code", null, image)))},
+      {label: "Node", cell: (one) => one.node},
+      {label: "Owner", cell: (one) => one.owner},
+      {label: "Template", cell: (one) => (one.owner ? "" : link(one, "its way"))},
+      {label: "Since", cell: (one) => when(one.created)},
+    ], answer.items),
+    answer?.isCut && el("p", {class: "soft"}, "There are more: ask for less."),
+    unread(answer?.unread),
+  ],
+};
+
+// ---- What if.
+
+const CHANGES = [
+  ["drain", "is drained (taint drain:NoExecute)"], ["lost", "does not answer any more"], ["without", "leaves the fleet"],
+  ["cordon", "takes nothing new"], ["uncordon", "takes new things again"],
+];
+const OTHERS = [["taint", "CLUSTER:KEY=VALUE:EFFECT"], ["label", "CLUSTER:KEY=VALUE"], ["capacity", "CLUSTER:cpu=10,memory=20Gi"]];
+const ALL = [...CHANGES, ...OTHERS].map(([name]) => name);
+
+const VERDICTS = {
+  moves: ["warn", "moves"], spreads: ["good", "spreads"], shrinks: ["warn", "shrinks"], "no-room": ["bad", "no room"],
+  pinned: ["bad", "pinned there"], quota: ["bad", "quota refuses it"], stays: ["bad", "stays there"], unchanged: ["good", "unchanged"],
+};
+
+function asked(route) {
+  return ALL.flatMap((name) => route.query.getAll(name).map((value) => [name, value]));
+}
+
+function question(route) {
+  const cluster = el("input", {id: "cluster", required: true, autocomplete: "off", spellcheck: "false", value: asked(route)[0]?.[1] ?? ""});
+  const change = el("select", {id: "change"}, [...CHANGES, ...OTHERS.map(([name, form]) => [name, `${name}: ${form}`])].map(([name, text]) =>
+    el("option", {value: name, selected: asked(route)[0]?.[0] === name}, text)));
+  return el("form", {class: "ask", onsubmit: (event) => {
+    event.preventDefault();
+    location.hash = hash("what-if", {[change.value]: cluster.value.trim()});
+  }}, el("label", null, "What if this cluster", cluster), el("label", null, "what happens to it", change), el("button", null, "Simulate"));
+}
+
+function difference(text) {
+  return el("pre", null, text.split("\n").map((line) => el("span", {
+    class: line.startsWith("+") ? "add" : line.startsWith("-") ? "remove" : null,
+  }, `${line}\n`)));
+}
+
+function fate(one) {
+  const [kind, text] = VERDICTS[one.whatIf?.verdict] ?? ["", ""];
+  const shownClusters = one.clusters.filter((place) => place.action !== "none");
+  return el("section", {class: "group"},
+    el("h3", null, link(one), " ", text && mark(kind, text)),
+    one.whatIf?.why && el("p", null, one.whatIf.why),
+    one.notScheduled && el("p", null, `The scheduler: ${one.notScheduled}`),
+    el("ul", null, (one.whatIf?.leaves ?? []).map((leaving) => el("li", null, `leaves ${leaving.cluster} ${leaving.how}`,
+        leaving.after && leaving.after !== "0" && `, after ${leaving.after}`, leaving.atMost && leaving.atMost !== "0" && `, at most ${leaving.atMost} later`,
+        leaving.lost && "; its copy there goes only when the cluster answers again")),
+      shownClusters.map((place) => el("li", null, `${place.name}: ${place.action}`,
+        place.replicas !== null && place.replicas !== undefined && `, ${place.replicasBefore ?? 0} → ${place.replicas} replicas`,
+        place.diff && el("details", null, el("summary", null, "difference"), difference(place.diff))))));
+}
+
+export const whatIf = {
+  title: "What if",
+  path: "what-if",
+  follows: "",
+  parameters: (route) => (asked(route).length ? asked(route) : null),
+  render: (answer, route) => {
+    if (!answer) {
+      return [el("h1", null, "What if a cluster were drained?"), question(route),
+        el("p", null, "The controllers and a scheduler run on a copy of the control plane in this program: nothing is written. ",
+          "It takes some seconds on a large fleet. What manifests would change says karmada-lens plan -f FILE --live.")];
+    }
+    const counts = Object.entries(answer.whatIf?.templates ?? {}).filter(([, count]) => count > 0);
+    const changed = answer.templates;
+    const all = changed.length + answer.leftOut;
+    return [
+      el("h1", null, all ? `${all} of ${all + answer.unchanged} templates would change.` : "No template would change."),
+      el("p", null, el("strong", null, (answer.whatIf?.changes ?? []).join(", ")), counts.length > 0 && ": ",
+        counts.map(([name, count]) => [mark(VERDICTS[name]?.[0] ?? "", `${count} ${VERDICTS[name]?.[1] ?? name}`), " "])),
+      (answer.whatIf?.notes ?? []).length > 0 && el("div", {class: "notes"}, answer.whatIf.notes.map((note) => el("p", null, note))),
+      question(route),
+      changed.map(fate),
+      answer.leftOut > 0 && el("p", {class: "soft"}, `${answer.leftOut} more are left out: the command below shows all.`),
+      answer.warnings.length > 0 && [el("h2", null, "Warnings"), el("ul", null, answer.warnings.map((one) => el("li", null,
+        mark("warn", one.code), ` ${one.object}: ${one.message}`)))],
+      el("h2", null, "In a terminal"), command("The same, with differences", answer.command),
+    ];
+  },
+};
+
+// ---- What a reason means.
+
+export const explain = {
+  title: "What a reason means",
+  path: "explain",
+  follows: "",
+  parameters: (route) => (route.query.get("text") ? [["text", route.query.get("text")]] : null),
+  render: (answer, route) => [
+    el("h1", null, answer?.reasons.length ? route.query.get("text") : "What does a reason mean?"),
+    filter("explain", route, [{name: "text", label: "Reason, condition or a line with one"}], "Explain"),
+    answer?.reasons.length === 0 && el("p", null, "No reason or condition that Karmada's programs write stands in it. Other programs have reasons of their own."),
+    answer?.reasons.map((one) => el("section", {class: "group"},
+      el("h2", null, `${one.reason} `, el("span", {class: "soft"}, one.condition ? `condition ${one.condition}, ${one.about}` : `${one.type} event, ${one.about}`)),
+      one.whatToDo && el("p", {class: "advice"}, el("strong", null, "What to do: "), one.whatToDo),
+      one.means && el("p", null, one.means),
+      one.when && el("p", null, el("span", {class: "soft"}, "When: "), one.when),
+      one.from && el("p", null, el("span", {class: "soft"}, "From: "), one.from))),
+  ],
+};

@@ -1,0 +1,121 @@
+// Makes elements. Text of objects only ever becomes text: nothing here parses markup, and the
+// policy of the page (require-trusted-types-for) would refuse it.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// Control characters, and those that change the direction of writing, would let a name look like
+// another one: they are shown as what they are.
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+export function visible(text) {
+  return String(text).replace(HIDDEN, (c) => (c === "\n" ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(3)) {
+    if (child === null || child === undefined || child === false || child === "") continue;
+    element.append(child instanceof Node ? child : document.createTextNode(visible(child)));
+  }
+  return element;
+}
+
+// el("a", {href: "#/"}, "text", otherElement)
+export function el(name, attributes, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+export function svg(name, attributes, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+// ---- Links. Each view and each object has one, which can be pasted into a chat.
+
+export function hash(path, parameters) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters ?? {})) {
+    for (const one of [value].flat()) if (one) query.append(name, one);
+  }
+  const text = query.toString();
+  return `#/${path}${text ? `?${text}` : ""}`;
+}
+
+export function objectHash(object) {
+  const parts = ["object", object.type, object.namespace || "-", object.name];
+  return `#/${parts.map(encodeURIComponent).join("/")}`;
+}
+
+export function nameOf(object) {
+  return `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`;
+}
+
+export function link(object, text) {
+  return el("a", {href: objectHash(object)}, el("bdi", null, text ?? nameOf(object)));
+}
+
+// ---- Times.
+
+export function ago(time) {
+  const seconds = Math.max(0, (Date.now() - Date.parse(time)) / 1000);
+  if (seconds < 90) return `${Math.round(seconds)} s ago`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
+  if (seconds < 172800) return `${Math.round(seconds / 3600)} h ago`;
+  return `${Math.round(seconds / 86400)} days ago`;
+}
+
+export function when(time) {
+  if (!time) return el("span", {class: "soft"}, "not recorded");
+  return el("time", {datetime: time, title: time, "data-ago": time}, ago(time));
+}
+
+export function refreshTimes() {
+  for (const element of document.querySelectorAll("time[data-ago]")) {
+    element.textContent = ago(element.dataset.ago);
+  }
+}
+
+// ---- Parts that several views have.
+
+export function mark(kind, text) {
+  return el("span", {class: `mark ${kind}`}, text);
+}
+
+// columns: [{label, cell: (row) => content, number}]; the first one names the row.
+export function table(caption, columns, rows) {
+  const head = el("tr", null, columns.map((c) => el("th", {scope: "col", class: c.number && "number"}, c.label)));
+  const line = (row) => el("tr", null, columns.map((column, i) =>
+    el(i === 0 ? "th" : "td", {
+      scope: i === 0 ? "row" : null, "data-label": column.label, class: column.number ? "number" : null,
+    }, el("span", null, column.cell(row) ?? ""))));
+  return el("div", {class: "scroll"}, el("table", {class: "cards"},
+    el("caption", null, caption), el("thead", null, head), el("tbody", null, rows.map(line))));
+}
+
+// What could not be read, and why; the rest is shown all the same.
+export function unread(sentences) {
+  if (!sentences?.length) return null;
+  return el("section", {class: "notes", "aria-label": "Not read"},
+    el("p", null, el("strong", null, "Not everything could be read, and nothing is concluded from what is missing:")),
+    el("ul", null, sentences.map((sentence) => el("li", null, sentence))));
+}
+
+export function copyButton(text, what) {
+  const button = el("button", {type: "button", "aria-label": `Copy: ${what}`, onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Select it by hand";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  }}, "Copy");
+  return button;
+}
+
+export function command(what, text) {
+  return el("div", {class: "command"}, el("span", null, what), el("pre", null, text), copyButton(text, what));
+}

@@ -1,0 +1,214 @@
+// Views that show a list: what is not fine, clusters, policies, the last hour.
+
+import {el, hash, link, mark, nameOf, svg, table, unread, when} from "./dom.js";
+
+const SHOWN = 20;  // Templates of a group that are open at first.
+
+function plural(count, word) {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+// A form whose fields are the parameters of the address.
+export function filter(view, route, fields, button) {
+  const inputs = fields.map(({name, label, list}) => el("label", null, label, el("input", {
+    name, id: `field-${name}`, value: route.query.get(name) ?? "", autocomplete: "off", spellcheck: "false", list,
+  })));
+  return el("form", {class: "ask", role: "search", onsubmit: (event) => {
+    event.preventDefault();
+    location.hash = hash(view, Object.fromEntries(new FormData(event.target)));
+  }}, inputs, el("button", null, button));
+}
+
+function given(route, names) {
+  return names.filter((name) => route.query.get(name)).map((name) => [name, route.query.get(name)]);
+}
+
+// ---- Not fine now.
+
+function isSaidOnce(templates) {
+  return templates.length === 1 || templates.every((one) => one.headline === templates[0].headline);
+}
+
+function templateRows(templates) {
+  return table("Templates with this cause, the latest first", [
+    {label: "Template", cell: (one) => link(one)},
+    {label: "Since", cell: (one) => when(one.since)},
+    !isSaidOnce(templates) && {label: "What", cell: (one) => one.headline},
+    {label: "Cluster", cell: (one) => one.cluster && link(clusterObject(one.cluster), one.cluster)},
+    {label: "Policy", cell: (one) => one.policy},
+  ].filter(Boolean), templates);
+}
+
+export function clusterObject(name) {
+  return {type: "Cluster.v1alpha1.cluster.karmada.io", kind: "Cluster", namespace: "", name};
+}
+
+function group(one) {
+  const waits = one.templates[0]?.grade === "waiting";
+  const first = one.templates.slice(0, SHOWN);
+  const more = one.templates.slice(SHOWN);
+  return el("section", {class: "group"},
+    el("h2", null, `${one.count} × ${one.cause} `, mark(waits ? "warn" : "bad", waits ? "waiting" : "stuck")),
+    isSaidOnce(one.templates) && el("p", null, one.templates[0].headline),
+    one.advice ? el("p", {class: "advice"}, el("strong", null, "What to do: "), one.advice)
+      : el("p", {class: "soft"}, "Each template below has an advice of its own: open it."),
+    one.since && el("p", {class: "soft"}, "The latest: ", when(one.since)),
+    templateRows(first),
+    more.length > 0 && el("details", {"data-name": one.cause}, el("summary", null, `${more.length} more`), templateRows(more)),
+    one.leftOut > 0 && el("p", {class: "soft"}, `${one.leftOut} more are left out here: choose a namespace, a cluster or a policy above, `,
+      "or run karmada-lens why -A --full."));
+}
+
+function emptyFleet(answer) {
+  if (answer.templates === 0) {
+    return el("p", null, "A template is an object that a policy selects, or a workload that none selects yet. ",
+      "There is none here: nothing has been propagated, or the filter above leaves everything out.");
+  }
+  if (answer.fine) {
+    return el("p", {class: "good"}, `✓ Each of ${plural(answer.templates, "template")} is in the clusters that its policy wants, `,
+      "as it is wanted, and healthy there as far as the control plane knows.");
+  }
+  return null;
+}
+
+export const fleet = {
+  title: "Not fine now",
+  path: "fleet",
+  follows: "changes",
+  parameters: (route) => given(route, ["namespace", "cluster", "policy"]),
+  render: (answer, route) => [
+    el("h1", null, answer.headline),
+    [...answer.stopped, ...answer.unknown].map((sentence) => el("p", {class: "notes bad"}, sentence)),
+    emptyFleet(answer),
+    filter("", route, [
+      {name: "namespace", label: "Namespace"}, {name: "cluster", label: "Cluster"}, {name: "policy", label: "Policy"},
+    ], "Only these"),
+    answer.groups.map(group),
+    unread(answer.unread),
+  ],
+};
+
+// ---- Clusters.
+
+function bar(name, room) {
+  if (!room) return null;
+  const share = room.share ?? 0;
+  const text = `${name} ${room.allocated ?? 0} of ${room.allocatable}`;
+  return el("div", null, svg("svg", {class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true"},
+    svg("rect", {width: Math.min(100, share * 100), height: 10})), " ", text);
+}
+
+function readiness(one) {
+  if (one.leavingSince) return [mark("warn", "leaving"), " since ", when(one.leavingSince)];
+  if (one.ready === "True") return [mark("good", "ready"), " since ", when(one.since)];
+  return [mark("bad", one.ready === "" ? "not known yet" : "not ready"), " since ", when(one.since),
+    el("div", null, one.reason, one.message && `: ${one.message}`)];
+}
+
+function taints(one) {
+  return one.taints.map((taint) => el("div", null,
+    `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`, taint.since && [" since ", when(taint.since)]));
+}
+
+export const clusters = {
+  title: "Clusters",
+  path: "clusters",
+  follows: "changes",
+  parameters: () => [],
+  render: (answer) => [
+    el("h1", null, `${answer.ready} of ${plural(answer.clusters.length, "cluster")} ${answer.ready === 1 ? "is" : "are"} ready.`),
+    answer.clusters.length === 0 && el("p", null, "No cluster has joined: karmadactl join NAME, and the first one is here."),
+    answer.clusters.length > 0 && table("Clusters, those that are not ready first", [
+      {label: "Cluster", cell: (one) => link(one, one.name)},
+      {label: "State", cell: readiness},
+      {label: "Templates", number: true, cell: (one) => String(one.templates)},
+      {label: "Not fine", number: true, cell: (one) => (answer.knowsNotFine
+        ? (one.notFine ? el("a", {href: hash("", {cluster: one.name})}, String(one.notFine)) : "0") : "not read yet")},
+      {label: "Evicting", number: true, cell: (one) => String(one.evicting)},
+      {label: "Taints", cell: taints},
+      {label: "Room taken", cell: (one) => ["cpu", "memory", "pods"].map((name) => bar(name, one.room[name]))},
+      {label: "Kubernetes", cell: (one) => `${one.version} ${one.mode}`},
+      {label: "What if", cell: (one) => el("a", {href: hash("what-if", {drain: one.name})}, `${one.name} is drained`)},
+    ], [...answer.clusters].sort((a, b) => (a.ready === "True") - (b.ready === "True"))),
+    unread(answer.unread),
+  ],
+};
+
+// ---- Policies.
+
+function selector(one) {
+  return el("div", null, one.text, " ",
+    one.selectsNothing && mark("warn", "selects nothing"),
+    one.alsoIn.length > 0 && el("span", {class: "soft"}, ` also in ${one.alsoIn.join(", ")}`));
+}
+
+function claims(one) {
+  if (one.claims === 0) return mark("warn", "governs nothing");
+  const count = plural(one.claims, "template");
+  if (!one.notFine) return count;
+  return [count, ", ", el("a", {href: hash("", {policy: one.name, namespace: one.namespace})}, `${one.notFine} not fine`)];
+}
+
+export const policies = {
+  title: "Policies",
+  path: "policies",
+  follows: "changes",
+  parameters: (route) => given(route, ["namespace"]),
+  render: (answer, route) => {
+    const idle = answer.policies.filter((one) => one.claims === 0);
+    const order = (a, b) => (a.claims > 0) - (b.claims > 0) || a.namespace.localeCompare(b.namespace)
+      || b.priority - a.priority || a.name.localeCompare(b.name);
+    return [
+      el("h1", null, idle.length ? `${idle.length} of ${plural(answer.policies.length, "policy").replace("policys", "policies")} `
+        + `${idle.length === 1 ? "governs" : "govern"} nothing.` : "Each policy governs something."),
+      answer.policies.length === 0 && el("p", null, "There is no PropagationPolicy or ClusterPropagationPolicy: nothing goes to members."),
+      filter("policies", route, [{name: "namespace", label: "Namespace"}], "Only this"),
+      idle.filter((one) => one.headline).map((one) => el("section", {class: "group"},
+        el("h2", null, link(one)), el("p", null, one.headline),
+        one.advice && el("p", {class: "advice"}, el("strong", null, "What to do: "), one.advice))),
+      answer.policies.length > 0 && table("Policies: those that govern nothing first, then by namespace and priority", [
+        {label: "Policy", cell: (one) => link(one)},
+        {label: "Governs", cell: claims},
+        {label: "Priority", number: true, cell: (one) => `${one.priority}${one.preempts ? ", preempts" : ""}`},
+        {label: "Selectors", cell: (one) => one.selectors.map(selector)},
+        {label: "Since", cell: (one) => (one.deleting ? ["being deleted ", when(one.deleting)] : when(one.created))},
+      ], [...answer.policies].sort(order)),
+      unread(answer.unread),
+    ];
+  },
+};
+
+// ---- The last hour.
+
+const MINUTES = [15, 60, 240, 1440];
+
+export const hour = {
+  title: "The last hour",
+  path: "hour",
+  follows: "changes",
+  parameters: (route) => given(route, ["minutes"]),
+  render: (answer, route) => {
+    const minutes = Number(route.query.get("minutes") || 60);
+    const warnings = answer.entries.filter((one) => one.severity === "warning").length;
+    const span = minutes === 60 ? "hour" : minutes < 120 ? `${minutes} minutes` : `${minutes / 60} hours`;
+    return [
+      el("h1", null, answer.entries.length ? `${plural(answer.entries.length + answer.leftOut, "change")} in the last ${span}, `
+        + `${plural(warnings, "warning")}.` : `Nothing has changed in the last ${span}.`),
+      el("p", null, "How far back: ", MINUTES.map((one) => [el("a", {
+        href: hash("hour", {minutes: String(one)}), "aria-current": one === minutes ? "true" : null,
+      }, one < 120 ? `${one} min` : `${one / 60} h`), " "])),
+      answer.entries.length === 0 && el("p", null, "No event was recorded, no cluster changed its state, no policy was written, and nothing is being evicted. ",
+        "Edits of templates are not listed: too many programs write those."),
+      answer.entries.length > 0 && table("The latest first", [
+        {label: "About", cell: (one) => (one.about.type && one.about.name ? link(one.about) : nameOf(one.about))},
+        {label: "When", cell: (one) => when(one.time)},
+        {label: "What", cell: (one) => [mark(one.severity === "warning" ? "bad" : "good", one.severity === "warning" ? "warning" : one.what), " ",
+          one.reason && el("a", {href: hash("explain", {text: one.reason})}, one.reason), " ", one.message,
+          one.count > 1 && el("span", {class: "soft"}, ` (${one.count} times)`)]},
+        {label: "By", cell: (one) => one.from},
+      ], answer.entries),
+      answer.leftOut > 0 && el("p", {class: "soft"}, `${answer.leftOut} earlier ones are left out.`),
+      unread(answer.unread),
+    ];
+  },
+};

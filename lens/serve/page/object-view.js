@@ -1,0 +1,139 @@
+// One object: the cause first, what to do, the way as a picture, then everything that is behind it.
+
+import {command, el, hash, link, mark, nameOf, table, unread, when} from "./dom.js";
+import {journey, replicas, stateOf} from "./journey.js";
+import {clusterObject} from "./list-views.js";
+import {askJson} from "./net.js";
+
+const MARKS = {ok: ["good", "ok"], stuck: ["bad", "stuck"], waiting: ["warn", "waiting"], note: ["warn", "note"]};
+
+function way(node) {
+  const [kind, text] = MARKS[node.mark] ?? [];
+  return el("li", null, kind && [mark(kind, text), " "], node.text, node.children && el("ul", null, node.children.map(way)));
+}
+
+function headline(answer) {
+  const {object} = answer;
+  return [
+    el("p", {class: "soft"}, nameOf(object), object.through && ` (asked about by ${object.through})`,
+      object.exists ? [", since ", when(object.created)] : ", which does not exist",
+      object.deleting && [", being deleted since ", when(object.deleting)]),
+    el("h1", null, answer.headline),
+    el("p", null, answer.arrived ? mark("good", object.isTemplate ? "arrived" : "fine")
+      : mark(answer.cause?.grade === "waiting" ? "warn" : "bad", answer.cause?.grade ?? "not known"),
+    answer.since && [" since ", when(answer.since)]),
+    answer.advice && el("p", {class: "advice"}, el("strong", null, "What to do: "), answer.advice),
+  ];
+}
+
+function overrides(place) {
+  if (place.overridesUnknown) return place.overridesUnknown;
+  return place.overrides?.map((rule) => el("div", null, link(rule), el("span", {class: "soft"}, ` ${rule.field}`)));
+}
+
+function memberOf(place) {
+  return [place.member, place.whyUnhealthy && el("div", null, place.whyUnhealthy),
+    place.differs && el("div", null, "differs in ", el("code", null, place.differs)),
+    place.appliedMessage && el("div", null, place.appliedMessage)];
+}
+
+function places(answer) {
+  if (!answer.places.length) {
+    return el("p", null, answer.object.isTemplate ? "No cluster has it, and none is to get it." : "");
+  }
+  return table("Wanted and there, cluster by cluster", [
+    {label: "Cluster", cell: (one) => link(clusterObject(one.cluster), one.cluster)},
+    {label: "State", cell: (one) => { const state = stateOf(one); return mark(state.kind, state.text); }},
+    {label: "Replicas", number: true, cell: replicas},
+    {label: "Member", cell: memberOf},
+    {label: "Overrides", cell: overrides},
+  ], answer.places);
+}
+
+function selecting(answer) {
+  const others = answer.policies.selecting;
+  if (others.length < 2) return null;
+  return [el("h2", null, "Policies that select it"), table("The first one goes before the others", [
+    {label: "Policy", cell: (one) => link(one)},
+    {label: "Priority", number: true, cell: (one) => String(one.priority)},
+    {label: "Governs", cell: (one) => (nameOf(one) === answer.policies.claim ? mark("good", "governs it") : "")},
+  ], others)];
+}
+
+function findings(answer) {
+  const others = answer.findings.filter((one) => one.text !== answer.cause?.text);
+  if (!others.length) return null;
+  return [el("h2", null, "What else was found"), el("ul", null, others.map((one) => el("li", null,
+    mark(one.grade === "stuck" ? "bad" : "warn", one.grade), " ", one.text,
+    one.advice && el("div", {class: "soft"}, `What to do: ${one.advice}`))))];
+}
+
+function events(answer) {
+  if (!answer.events.length) return el("p", null, "No event is recorded. Events go after an hour.");
+  return table("The latest last", [
+    {label: "When", cell: (one) => when(one.time)},
+    {label: "What", cell: (one) => [mark(one.severity === "warning" ? "bad" : "good", one.severity), " ",
+      el("a", {href: hash("explain", {text: one.reason})}, one.reason), " ", one.message,
+      one.count > 1 && el("span", {class: "soft"}, ` (${one.count} times)`)]},
+    {label: "About", cell: (one) => (one.about.name ? link(one.about) : nameOf(one.about))},
+    {label: "By", cell: (one) => one.from},
+  ], answer.events);
+}
+
+// What it needs and what needs it is read when somebody opens it.
+function surroundings(object) {
+  const inside = el("div", null, el("p", null, "Reading…"));
+  const details = el("details", {"data-name": "graph", ontoggle: async () => {
+    if (!details.open || inside.dataset.read) return;
+    inside.dataset.read = "yes";
+    const parameters = [["type", object.type], ["namespace", object.namespace], ["name", object.name]];
+    try {
+      inside.replaceChildren(...graph(await askJson("graph", parameters)));
+    } catch (error) {
+      delete inside.dataset.read;
+      inside.replaceChildren(el("p", {class: "bad"}, error.message));
+    }
+  }}, el("summary", null, "What hangs together with it"), inside);
+  return details;
+}
+
+// A picture in an <img> runs no script and loads nothing.
+function graph(answer) {
+  if (!answer.svg) return [el("p", null, "Nothing hangs together with it.")];
+  const url = URL.createObjectURL(new Blob([answer.svg], {type: "image/svg+xml"}));
+  const name = (index) => answer.nodes[index].name;
+  const verb = {claims: "governs", needs: "needs", placed: "is in"};
+  return [
+    el("img", {class: "graph-picture", src: url, alt: "Policies, templates and clusters; the list below says the same.", onload: () => URL.revokeObjectURL(url)}),
+    el("ul", null, answer.edges.map((edge) => el("li", null, `${name(edge.from)} ${verb[edge.type]} ${name(edge.to)}`,
+      edge.label && ` (${edge.label})`, answer.nodes[edge.to].exists === false && " which does not exist"))),
+    unread(answer.unread),
+  ].filter(Boolean);
+}
+
+function parametersOf(route) {
+  const [type, namespace, name] = route.parts;
+  const parameters = [["type", type ?? ""], ["name", name ?? ""]];
+  if (namespace && namespace !== "-") parameters.push(["namespace", namespace]);
+  return parameters;
+}
+
+export const object = {
+  title: "One object",
+  path: "object",
+  follows: "always",
+  parameters: parametersOf,
+  render: (answer) => [
+    headline(answer),
+    answer.object.isTemplate && [el("h2", null, "The way"), journey(answer), places(answer)],
+    selecting(answer),
+    findings(answer),
+    el("h2", null, "Events, in the order of time"), events(answer),
+    el("details", {"data-name": "way", open: !answer.object.isTemplate}, el("summary", null, "Step by step"), el("ul", {class: "way"}, way(answer.way))),
+    surroundings(answer.object),
+    el("h2", null, "In a terminal"),
+    el("p", {class: "soft"}, "None of these changes anything."),
+    answer.commands.map((one) => command(one.what, one.command)),
+    unread(answer.unread),
+  ],
+};

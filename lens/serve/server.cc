@@ -1,0 +1,299 @@
+// A request is checked (access.h), then answered: with a file of the page at once, with what is
+// read from the control plane on a thread of one of three pools, by the work that it is. With
+// tokens, the token is tried first, each time. The answer about the whole fleet is made once for
+// all who ask at the same time, and kept for some seconds; while somebody follows live, a timer has
+// it read again, and tells all who follow that viewer's readings. What waits or is read when the
+// server stops is dropped.
+
+#include "lens/serve/server.h"
+
+#include <malloc.h>
+
+#include <exception>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/timers.h"
+#include "config/version.h"
+#include "kube/aggregation/work_pool.h"
+#include "lens/fleet/reader.h"
+#include "lens/serve/assets.h"
+#include "lens/serve/bounds.h"
+#include "lens/serve/exchange.h"
+#include "lens/serve/routes.h"
+#include "lens/serve/shown.h"
+#include "lens/serve/streams.h"
+#include "lens/serve/viewer.h"
+
+namespace lens::serve {
+namespace {
+
+constexpr absl::Duration kTick = absl::Seconds(1);
+constexpr absl::Duration kForgetEvery = absl::Minutes(1);
+
+// Returns the address without its port: who floods the server with tokens has one.
+std::string PeerOf(const base::HttpRequest& request) {
+  return request.remote_address.substr(0, request.remote_address.rfind(':'));
+}
+
+class ServerImpl : public Server {
+ public:
+  ServerImpl(ServeOptions options, ViewerPtr local)
+      : options_(std::move(options)), local_(std::move(local)), viewers_(options_.plane) {}
+  ~ServerImpl() override { Stop(); }
+
+  absl::Status Listen() {
+    base::HttpServerOptions http;
+    http.address = options_.address;
+    http.threads = 2;
+    http.max_connections = kMostConnections;
+    http.max_body_bytes = 0;
+    http.max_header_bytes = kMostHeaderBytes;
+    http.max_stream_backlog_bytes = kMostStreamBacklog;
+    http.max_outputs_bytes = kMostOutputBytes;
+    http.stall_timeout = absl::Seconds(30);
+    http.first_request_timeout = absl::Seconds(10);
+    if (options_.mode == Mode::kTokens) {
+      http.tls = tls::ServerOptions{options_.certificate};
+      if (!options_.certificate_files.certificate.empty()) {
+        http.certificate_files = options_.certificate_files;
+      }
+    }
+    ASSIGN_OR_RETURN(http_, base::HttpServer::Start(std::move(http), [this](auto... arguments) {
+                       Handle(std::move(arguments)...);
+                     }));
+    // What is asked first is read before somebody asks.
+    if (local_ != nullptr) ReadFleet(local_);
+    timers_.After(kTick, [this] { Tick(); });
+    timers_.After(kHeartbeat, [this] { Beat(); });
+    timers_.After(kForgetEvery, [this] { Forget(); });
+    return absl::OkStatus();
+  }
+
+  int port() const override { return http_->port(); }
+
+  void Stop() override {
+    if (stop_.stop_requested()) return;
+    stop_.request_stop();
+    timers_.Stop();
+    streams_.EndAll();
+    for (auto* pool : {&one_, &lists_, &what_if_}) pool->Stop();
+    if (http_ != nullptr) http_->Stop();
+  }
+
+ private:
+  void Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
+    const auto exchange = std::make_shared<Exchange>(std::move(request), std::move(responder),
+                                                     timers_, stop_.get_token());
+    const absl::Status allowed = CheckRequest(options_.mode, exchange->request());
+    if (!allowed.ok()) return exchange->Send(ErrorAnswer(allowed));
+    const std::string& path = exchange->request().path;
+    if (path == "/healthz") return exchange->Send(Answer(200, "text/plain", "ok\n"));
+    if (path == "/api" || path == "/api/") return exchange->Send(RoutesAsJson());
+    if (absl::StartsWith(path, "/api/")) return Admit(exchange);
+    SendAsset(*exchange);
+  }
+
+  static void SendAsset(Exchange& exchange) {
+    const Asset* asset = FindAsset(exchange.request().path);
+    if (asset == nullptr) {
+      return exchange.Send(ErrorAnswer(absl::NotFoundError("there is no such page")));
+    }
+    const bool is_known = exchange.request().Header("if-none-match") == asset->etag;
+    base::HttpResponse response =
+        Answer(is_known ? 304 : 200, asset->content_type, is_known ? "" : std::string(asset->text));
+    response.headers.emplace_back("ETag", asset->etag);
+    response.headers.emplace_back("Cache-Control", "no-cache");
+    exchange.Send(std::move(response));
+  }
+
+  // Finds out who asks.
+  void Admit(const ExchangePtr& exchange) {
+    if (local_ != nullptr) return AnswerFor(local_, exchange);
+    const absl::StatusOr<std::string> token = TokenOf(exchange->request());
+    if (!token.ok()) return exchange->Send(ErrorAnswer(token.status()));
+    Run(one_, PeerOf(exchange->request()), exchange, [this, token = *token, exchange] {
+      const absl::StatusOr<ViewerPtr> viewer = viewers_.Find(token, exchange->stop());
+      if (!viewer.ok()) return exchange->Send(ErrorAnswer(viewer.status()));
+      AnswerFor(*viewer, exchange);
+    });
+  }
+
+  void AnswerFor(const ViewerPtr& viewer, const ExchangePtr& exchange) {
+    const base::HttpRequest& request = exchange->request();
+    if (request.path == "/api/about") return exchange->Send(About(*viewer));
+    if (request.path == "/api/updates") return Follow(viewer, *exchange);
+    const Route* route = FindRoute(request.path);
+    if (route == nullptr) {
+      return exchange->Send(ErrorAnswer(absl::NotFoundError("there is no such question: /api/")));
+    }
+    auto parameters = Parameters::Of(request, route->parameters);
+    if (!parameters.ok()) return exchange->Send(ErrorAnswer(parameters.status()));
+    if (request.path == "/api/fleet" && request.query.empty()) return SendFleet(viewer, exchange);
+    exchange->EndAfter(route->patience);
+    Run(PoolOf(route->work), viewer->owner(), exchange,
+        [this, route, viewer, exchange, parameters = *std::move(parameters)] {
+          const base::StopToken stop = exchange->stop();
+          exchange->Send(route->view({*viewer, parameters, options_.flags, options_.daemon, stop}));
+          if (route->work != Work::kOne) malloc_trim(0);
+        });
+  }
+
+  kube::aggregation::WorkPool& PoolOf(Work work) {
+    return work == Work::kOne ? one_ : work == Work::kLists ? lists_ : what_if_;
+  }
+
+  // Runs `work` in the pool. When there is no room, the exchange is dropped, which answers so.
+  static void Run(kube::aggregation::WorkPool& pool, const std::string& owner,
+                  const ExchangePtr& exchange, std::function<void()> work) {
+    pool.Run(owner, [exchange, work = std::move(work)] {
+      try {
+        work();
+      } catch (const std::exception& error) {
+        base::LogError("a question could not be answered", {{"error", error.what()}});
+        exchange->Send(ErrorAnswer(absl::InternalError("the answer could not be made")));
+      }
+    });
+  }
+
+  json::Value About(Viewer& viewer) const {
+    return json::Value::Object({{"version", config::Version()},
+                                {"server", viewer.client().name()},
+                                {"mode", options_.mode == Mode::kLocal ? "local" : "tokens"},
+                                {"readsOnly", true},
+                                {"now", kube::FormatTime(absl::Now())}});
+  }
+
+  // ---- The whole fleet.
+
+  void SendFleet(const ViewerPtr& viewer, const ExchangePtr& exchange) {
+    const FleetAnswerPtr last = viewer->fleet().Last();
+    const absl::Duration took = last == nullptr ? absl::ZeroDuration() : last->took;
+    const auto send = [exchange](const FleetAnswerPtr& answer) {
+      if (!answer->status.ok()) return exchange->Send(ErrorAnswer(answer->status));
+      const std::string etag = absl::StrCat("\"", answer->fingerprint, "\"");
+      const bool is_known = exchange->request().Header("if-none-match") == etag;
+      base::HttpResponse response =
+          Answer(is_known ? 304 : 200, "application/json", is_known ? "" : *answer->json);
+      response.headers.emplace_back("Cache-Control", "no-store");
+      response.headers.emplace_back("ETag", etag);
+      exchange->Send(std::move(response));
+    };
+    const absl::Duration max_age = std::max(kPause, kPausePerReading * took);
+    if (viewer->fleet().Want(max_age, absl::Now(), send)) StartReading(viewer);
+  }
+
+  // Has the fleet be read, unless it is being read.
+  void ReadFleet(const ViewerPtr& viewer) {
+    const bool has_to = viewer->fleet().Want(absl::ZeroDuration(), absl::Now(), [](const auto&) {});
+    if (has_to) StartReading(viewer);
+  }
+
+  void StartReading(const ViewerPtr& viewer) {
+    const bool runs = lists_.Run(viewer->owner(), [this, viewer] {
+      try {
+        Read(*viewer);
+      } catch (const std::exception& error) {
+        FinishReading(*viewer, absl::InternalError(error.what()), absl::ZeroDuration());
+      }
+      malloc_trim(0);
+    });
+    if (!runs) {
+      FinishReading(*viewer, absl::ResourceExhaustedError("too much is being read at the moment"),
+                    absl::ZeroDuration());
+    }
+  }
+
+  void Read(Viewer& viewer) {
+    base::StopSource source;
+    const base::StopCallback on_stop(stop_.get_token(), [&] { source.request_stop(); });
+    const auto timer =
+        timers_.After(kPatienceForLists, [source]() mutable { source.request_stop(); });
+    const absl::Time start = absl::Now();
+    const base::StopToken stop = source.get_token();
+    const auto read = [&]() -> absl::StatusOr<fleet::Fleet> {
+      if (local_ == nullptr) RETURN_IF_ERROR(viewer.CheckCredentials(stop));
+      ASSIGN_OR_RETURN(const auto served, viewer.Served(stop));
+      return fleet::ReadFleet(viewer.client(), *served, {}, options_.flags, stop);
+    }();
+    timers_.Cancel(timer);
+    FinishReading(viewer, read, absl::Now() - start);
+  }
+
+  void FinishReading(Viewer& viewer, const absl::StatusOr<fleet::Fleet>& read,
+                     absl::Duration took) {
+    FleetAnswer answer = AnswerOf(read, took, absl::Now());
+    const json::Value news = NewsOf(answer);
+    viewer.fleet().Finish(std::move(answer));
+    if (absl::IsUnauthenticated(read.status())) return streams_.End(viewer, "token", news);
+    streams_.Tell(viewer, "fleet", news);
+  }
+
+  // What those who follow are told: whether something has changed, and what a title shows.
+  static json::Value NewsOf(const FleetAnswer& answer) {
+    return json::Value::Object(
+        {{"fingerprint", answer.fingerprint},
+         {"headline", answer.headline},
+         {"notFine", static_cast<int64_t>(answer.not_fine)},
+         {"readAt", kube::FormatTime(answer.at)},
+         {"error", answer.status.ok() ? "" : Shortened(answer.status.message())}});
+  }
+
+  // ---- Live updates.
+
+  void Follow(const ViewerPtr& viewer, Exchange& exchange) {
+    const absl::Status opened = streams_.Open(viewer, exchange.responder());
+    if (!opened.ok()) return exchange.Send(ErrorAnswer(opened));
+    exchange.Answered();
+    const FleetAnswerPtr last = viewer->fleet().Last();
+    if (last != nullptr) streams_.Tell(*viewer, "fleet", NewsOf(*last));
+  }
+
+  void Tick() {
+    for (const ViewerPtr& viewer : streams_.Viewers()) {
+      viewers_.Touch(*viewer);
+      if (viewer->fleet().IsDue(absl::Now())) ReadFleet(viewer);
+    }
+    timers_.After(kTick, [this] { Tick(); });
+  }
+
+  void Beat() {
+    streams_.Beat();
+    timers_.After(kHeartbeat, [this] { Beat(); });
+  }
+
+  void Forget() {
+    viewers_.ForgetIdle();
+    timers_.After(kForgetEvery, [this] { Forget(); });
+  }
+
+  const ServeOptions options_;
+  const ViewerPtr local_;  // nullptr with tokens.
+  base::StopSource stop_;
+  Viewers viewers_;
+  base::Timers timers_{base::RealClock()};
+  Streams streams_;
+  kube::aggregation::WorkPool one_{"lens-one", kThreadsForOne, kMostWaiting};
+  kube::aggregation::WorkPool lists_{"lens-lists", kThreadsForLists, kMostWaiting};
+  kube::aggregation::WorkPool what_if_{"lens-what-if", kThreadsForWhatIf, kMostWaiting};
+  std::unique_ptr<base::HttpServer> http_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServeOptions options) {
+  ViewerPtr local;
+  if (options.mode == Mode::kLocal) {
+    ASSIGN_OR_RETURN(local, Viewer::Create(options.plane, ""));
+  }
+  auto server = std::make_unique<ServerImpl>(std::move(options), std::move(local));
+  RETURN_IF_ERROR(server->Listen());
+  return server;
+}
+
+}  // namespace lens::serve

@@ -1,0 +1,51 @@
+// Live updates: server-sent events for those who look at the page.
+#ifndef LENS_SERVE_STREAMS_H_
+#define LENS_SERVE_STREAMS_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "base/http_server.h"
+#include "base/json.h"
+#include "lens/serve/viewer.h"
+
+namespace lens::serve {
+
+// Thread-safe.
+class Streams {
+ public:
+  // Begins the answer. kResourceExhausted when there are too many already, of the viewer or of all;
+  // nothing is sent then.
+  absl::Status Open(const ViewerPtr& viewer, base::HttpResponder& responder);
+  // Sends an event to all streams of the viewer.
+  void Tell(const Viewer& viewer, absl::string_view event, const json::Value& data);
+  // Ends the streams of the viewer, after an event.
+  void End(const Viewer& viewer, absl::string_view event, const json::Value& data);
+  void EndAll();
+  // Sends something that says that the server is alive.
+  void Beat();
+  // Returns those who have a stream, each once.
+  std::vector<ViewerPtr> Viewers() const;
+  size_t size() const;
+
+ private:
+  struct Follower {
+    ViewerPtr viewer;
+    std::shared_ptr<base::HttpStream> stream;
+  };
+  void Forget(const base::HttpStream* stream);
+  std::vector<std::shared_ptr<base::HttpStream>> Of(const Viewer& viewer) const;
+
+  mutable absl::Mutex mu_;
+  std::vector<Follower> followers_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace lens::serve
+
+#endif  // LENS_SERVE_STREAMS_H_

@@ -1,0 +1,145 @@
+// A viewer is known by a digest of the token, so that no map has tokens for its keys. A token that
+// does not count makes no entry: it is tried on a connection of its own, which is dropped. The
+// control plane is asked at each request, so that nothing is shown to a token that has expired
+// since, not even what it has read itself.
+
+#include "lens/serve/viewer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/status.h"
+#include "config/version.h"
+#include "kube/http/http_transport.h"
+#include "lens/serve/bounds.h"
+#include "lens/why/server_kind.h"
+
+namespace lens::serve {
+namespace {
+
+constexpr absl::Duration kServedFor = absl::Minutes(1);
+constexpr int kUnauthorized = 401;
+
+kube::ClientOptions OptionsFor(const kube::ConnectionConfig& config) {
+  kube::ClientOptions options;
+  options.name = kube::WithoutUserInfo(config.server);
+  options.user_agent = config::UserAgent("karmada-lens");
+  return options;
+}
+
+}  // namespace
+
+Viewer::Viewer(kube::ConnectionConfig config, std::shared_ptr<kube::Transport> transport,
+               std::string owner)
+    : owner_(std::move(owner)),
+      config_(std::move(config)),
+      client_(std::move(transport), OptionsFor(config_), base::RealClock(), nullptr),
+      mapper_(client_, base::RealClock()) {}
+
+absl::StatusOr<std::shared_ptr<Viewer>> Viewer::Create(kube::ConnectionConfig config,
+                                                       std::string owner) {
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
+  return std::shared_ptr<Viewer>(
+      new Viewer(std::move(config), std::move(transport), std::move(owner)));
+}
+
+absl::Status Viewer::CheckCredentials(const base::StopToken& stop) {
+  const auto answer = client_.GetRaw("/version", kPatienceForToken, stop);
+  if (absl::IsUnauthenticated(answer.status()) || (answer.ok() && answer->code == kUnauthorized)) {
+    return absl::UnauthenticatedError("the control plane does not accept the token (any more)");
+  }
+  if (answer.ok()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("the control plane ", client_.name(),
+                                             " does not answer: ", answer.status().message()));
+}
+
+absl::StatusOr<std::shared_ptr<const kube::Discovery>> Viewer::Served(const base::StopToken& stop) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (absl::Now() - served_at_ < kServedFor) return served_;
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<const kube::Discovery> served, mapper_.Discover(stop));
+  RETURN_IF_ERROR(why::CheckIsControlPlane(*served, client_.name()));
+  absl::MutexLock lock(&mu_);
+  served_ = std::move(served);
+  served_at_ = absl::Now();
+  return served_;
+}
+
+kube::ConnectionConfig WithToken(const kube::ConnectionConfig& plane, const std::string& token) {
+  kube::ConnectionConfig config;
+  config.server = plane.server;
+  config.ca_pem = plane.ca_pem;
+  config.ca_file = plane.ca_file;
+  config.ca_origin = plane.ca_origin;
+  config.insecure_skip_tls_verify = plane.insecure_skip_tls_verify;
+  config.tls_server_name = plane.tls_server_name;
+  config.proxy_url = plane.proxy_url;
+  config.proxy_headers = plane.proxy_headers;
+  config.ignore_proxy_environment = plane.ignore_proxy_environment;
+  config.token = token;
+  return config;
+}
+
+absl::StatusOr<ViewerPtr> Viewers::Find(const std::string& token, const base::StopToken& stop) {
+  const std::string owner = base::Sha256(token);
+  ViewerPtr viewer;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto found = entries_.find(owner);
+    if (found != entries_.end()) viewer = found->second.viewer;
+  }
+  if (viewer == nullptr) {
+    ASSIGN_OR_RETURN(viewer, Viewer::Create(WithToken(plane_, token), owner));
+  }
+  const absl::Status counts = viewer->CheckCredentials(stop);
+  absl::MutexLock lock(&mu_);
+  if (absl::IsUnauthenticated(counts)) entries_.erase(owner);
+  RETURN_IF_ERROR(counts);
+  const auto found = entries_.find(owner);
+  if (found == entries_.end()) {
+    RETURN_IF_ERROR(MakeRoom());
+    entries_[owner] = {viewer, absl::Now()};
+    return viewer;
+  }
+  found->second.last_asked = absl::Now();
+  return found->second.viewer;
+}
+
+absl::Status Viewers::MakeRoom() {
+  if (entries_.size() < kMostViewers) return absl::OkStatus();
+  const auto oldest = std::min_element(
+      entries_.begin(), entries_.end(),
+      [](const auto& a, const auto& b) { return a.second.last_asked < b.second.last_asked; });
+  if (absl::Now() - oldest->second.last_asked < kViewerIsBusy) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(kMostViewers, " viewers look at present: try again in half a minute"));
+  }
+  entries_.erase(oldest);
+  return absl::OkStatus();
+}
+
+void Viewers::Touch(const Viewer& viewer) {
+  absl::MutexLock lock(&mu_);
+  const auto found = entries_.find(viewer.owner());
+  if (found != entries_.end()) found->second.last_asked = absl::Now();
+}
+
+void Viewers::ForgetIdle() {
+  absl::MutexLock lock(&mu_);
+  const absl::Time since = absl::Now() - kViewerLeaves;
+  for (auto it = entries_.begin(); it != entries_.end();) {
+    it = it->second.last_asked < since ? entries_.erase(it) : std::next(it);
+  }
+}
+
+size_t Viewers::size() const {
+  absl::MutexLock lock(&mu_);
+  return entries_.size();
+}
+
+}  // namespace lens::serve

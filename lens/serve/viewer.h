@@ -1,0 +1,92 @@
+// Somebody who looks: credentials for the control plane, and the last reading of the fleet that was
+// made with them. Nothing that one viewer has read is shown to another one.
+#ifndef LENS_SERVE_VIEWER_H_
+#define LENS_SERVE_VIEWER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+#include "kube/client/client.h"
+#include "kube/discovery/rest_mapper.h"
+#include "kube/kubeconfig/kubeconfig.h"
+#include "lens/serve/fleet_reading.h"
+
+namespace lens::serve {
+
+// Thread-safe.
+class Viewer {
+ public:
+  // `owner` names the viewer among others: a digest of the token, "" for the local one. Fails when
+  // the configuration cannot be used.
+  static absl::StatusOr<std::shared_ptr<Viewer>> Create(kube::ConnectionConfig config,
+                                                        std::string owner);
+
+  const std::string& owner() const { return owner_; }
+  const kube::ConnectionConfig& config() const { return config_; }
+  kube::Client& client() { return client_; }
+  FleetReading& fleet() { return fleet_; }
+
+  // Asks the control plane whether the credentials still count. kUnauthenticated when not,
+  // kUnavailable when it does not answer.
+  absl::Status CheckCredentials(const base::StopToken& stop);
+  // Returns what the control plane serves, read at most a minute ago. kFailedPrecondition when it
+  // is not a Karmada control plane.
+  absl::StatusOr<std::shared_ptr<const kube::Discovery>> Served(const base::StopToken& stop);
+
+ private:
+  Viewer(kube::ConnectionConfig config, std::shared_ptr<kube::Transport> transport,
+         std::string owner);
+
+  const std::string owner_;
+  const kube::ConnectionConfig config_;
+  kube::Client client_;
+  kube::RestMapper mapper_;
+  FleetReading fleet_;
+  absl::Mutex mu_;
+  std::shared_ptr<const kube::Discovery> served_ ABSL_GUARDED_BY(mu_);
+  absl::Time served_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+};
+using ViewerPtr = std::shared_ptr<Viewer>;
+
+// Returns the connection to the same server with no credentials but the token.
+kube::ConnectionConfig WithToken(const kube::ConnectionConfig& plane, const std::string& token);
+
+// Those who look at present. Thread-safe.
+class Viewers {
+ public:
+  // `plane` says where the control plane is; its credentials are never used.
+  explicit Viewers(kube::ConnectionConfig plane) : plane_(std::move(plane)) {}
+
+  // Returns the viewer with that token, which the control plane is asked about each time.
+  // kUnauthenticated when it does not count, kResourceExhausted when too many look.
+  absl::StatusOr<ViewerPtr> Find(const std::string& token, const base::StopToken& stop);
+  // Says that the viewer still looks.
+  void Touch(const Viewer& viewer);
+  // Forgets those who have asked nothing for kViewerLeaves.
+  void ForgetIdle();
+  size_t size() const;
+
+ private:
+  struct Entry {
+    ViewerPtr viewer;
+    absl::Time last_asked;
+  };
+  // Makes room for one more.
+  absl::Status MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const kube::ConnectionConfig plane_;
+  mutable absl::Mutex mu_;
+  std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mu_);  // By owner.
+};
+
+}  // namespace lens::serve
+
+#endif  // LENS_SERVE_VIEWER_H_

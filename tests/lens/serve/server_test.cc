@@ -1,0 +1,255 @@
+// The server over a simulated control plane, as a browser or a script sees it.
+#include "lens/serve/server.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "kube/http/http_transport.h"
+#include "lens/serve/assets.h"
+#include "lens/serve/bounds.h"
+#include "lens/serve/routes.h"
+#include "lens/serve/viewer.h"
+#include "sandbox/fleet.h"
+#include "sandbox/manifests.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temp_directory.h"
+
+namespace lens::serve {
+namespace {
+
+using Catch::Contains;
+
+constexpr char kObjects[] = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: nginx}]}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: idle, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: wbe}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)";
+
+// A control plane with two members, and a server that shows it.
+struct Shown {
+  std::unique_ptr<sandbox::Fleet> fleet = *sandbox::Fleet::Start(
+      {.members = 2, .with_scheduler = false, .crd_directory = "config/crds"});
+  tests::TempDirectory directory;
+  kube::ConnectionConfig plane;
+  std::unique_ptr<Server> server;
+
+  Shown() {
+    plane = *kube::ParseKubeconfig(*fleet->Kubeconfig("karmada"), directory.path(), "");
+    sandbox::Backend& backend = fleet->control_plane().backend();
+    directory.Write("objects.yaml", kObjects);
+    const auto objects = sandbox::ReadManifests(directory.path());
+    REQUIRE(objects.ok());
+    for (const kube::Object& object : *objects) {
+      REQUIRE(backend.Create(backend.Find(object.gvk()).gvr(), object).ok());
+    }
+  }
+
+  void Start(Mode mode) {
+    ServeOptions options;
+    options.mode = mode;
+    options.plane = plane;
+    if (mode == Mode::kTokens) {
+      const auto authority = *tls::CertificateAuthority::Create("test");
+      options.certificate =
+          *authority->Issue({.common_name = "page", .ip_addresses = {"127.0.0.1"}});
+    }
+    server = *Server::Start(std::move(options));
+    scheme_ = mode == Mode::kTokens ? "https" : "http";
+  }
+
+  kube::HttpResponse Get(const std::string& path, const std::string& token = "",
+                         const std::string& method = "GET") {
+    kube::ConnectionConfig config;
+    config.server = absl::StrCat(scheme_, "://127.0.0.1:", server->port());
+    config.insecure_skip_tls_verify = true;
+    config.token = token;
+    kube::HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.timeout = absl::Minutes(1);
+    const auto transport = *kube::NewHttpTransport(config);
+    const auto answer = transport->Send(request, {});
+    INFO(answer.status());
+    REQUIRE(answer.ok());
+    return *answer;
+  }
+
+  json::Value Json(const std::string& path, const std::string& token = "") {
+    const kube::HttpResponse answer = Get(path, token);
+    INFO(path << " " << answer.body);
+    CHECK(answer.code == 200);
+    CHECK(answer.headers.at("cache-control") == "no-store");
+    return json::Parse(answer.body).value();
+  }
+
+ private:
+  const char* scheme_ = "http";
+};
+
+}  // namespace
+
+TEST_CASE("Serve: the page loads nothing from elsewhere, and may run nothing but its own script") {
+  for (const char* path : {"/", "/page.css", "/main.js", "/dom.js", "/net.js", "/journey.js",
+                           "/list-views.js", "/ask-views.js", "/object-view.js", "/icon.svg"}) {
+    INFO(path);
+    const Asset* asset = FindAsset(path);
+    REQUIRE(asset != nullptr);
+    std::string text(asset->text);
+    // The name of SVG is no address.
+    const size_t name = text.find("http://www.w3.org/2000/svg");
+    if (name != std::string::npos) text.erase(name, 7);
+    CHECK_THAT(text, !Contains("http://") && !Contains("https://"));
+    CHECK_THAT(text, !Contains("innerHTML") && !Contains("eval(") && !Contains("document.write"));
+  }
+}
+
+TEST_CASE_METHOD(Shown, "Serve: every answer has the policy that keeps scripts of others out") {
+  Start(Mode::kLocal);
+  for (const char* path : {"/", "/main.js", "/api/", "/api/about", "/nothing", "/api/nothing"}) {
+    INFO(path);
+    const kube::HttpResponse answer = Get(path);
+    CHECK_THAT(answer.headers.at("content-security-policy"),
+               Contains("default-src 'none'") && Contains("frame-ancestors 'none'") &&
+                   !Contains("unsafe"));
+    CHECK(answer.headers.at("x-content-type-options") == "nosniff");
+  }
+  CHECK(Get("/nothing").code == 404);
+  CHECK(Get("/", "", "POST").code == 405);
+  CHECK(Get("/api/about", "", "HEAD").code == 200);
+}
+
+TEST_CASE_METHOD(Shown, "Serve: what is not fine, the clusters, the policies and the last hour") {
+  Start(Mode::kLocal);
+  const json::Value fleet = Json("/api/fleet");
+  CHECK(fleet["headline"].AsString() == "1 of 1 template is not fine.");
+  const json::Value& first = fleet["groups"].At(0)["templates"].At(0);
+  CHECK(first["type"].AsString() == "Deployment.v1.apps");
+  CHECK(first["name"].AsString() == "web");
+  CHECK(Json("/api/fleet?namespace=other")["templates"].AsInt() == 0);
+
+  const json::Value clusters = Json("/api/clusters");
+  CHECK(clusters["clusters"].size() == 2);
+  CHECK(clusters["clusters"].At(0)["name"].AsString() == "member1");
+  CHECK(clusters["unread"].empty());
+
+  const json::Value policy = Json("/api/policies")["policies"].At(0);
+  CHECK(policy["claims"].AsInt() == 0);
+  CHECK(policy["selectors"].At(0)["selectsNothing"].AsBool());
+  CHECK_THAT(policy["headline"].ToString(), Contains("governs no template") && Contains("web"));
+
+  const json::Value hour = Json("/api/hour?minutes=5");
+  bool has_policy = false;
+  for (const json::Value& entry : hour["entries"].items()) {
+    has_policy = has_policy || entry["about"]["name"].AsString() == "idle";
+  }
+  CHECK(has_policy);
+}
+
+TEST_CASE_METHOD(Shown, "Serve: one object with its way, its commands and what hangs together") {
+  Start(Mode::kLocal);
+  const json::Value web = Json("/api/object?type=deployment&namespace=shop&name=web");
+  CHECK_THAT(web["headline"].ToString(), Contains("No policy selects Deployment shop/web"));
+  CHECK(web["object"]["exists"].AsBool());
+  CHECK_FALSE(web["arrived"].AsBool());
+  CHECK(web["commands"].At(1)["command"].AsString() ==
+        "kubectl -n shop get deployments.apps web -o yaml");
+  CHECK(web["way"]["children"].size() > 1);
+  const json::Value graph = Json("/api/graph?type=PropagationPolicy&namespace=shop&name=idle");
+  CHECK_THAT(graph["svg"].ToString(), Contains("<svg"));
+  CHECK(Get("/api/object?type=deployment&name=web").code == 400);
+  CHECK(Get("/api/object?type=nothing&name=web").code == 404);
+  CHECK(Get("/api/object?type=deployment&namespace=shop&name=..%2F..%2Fx").code == 400);
+}
+
+TEST_CASE_METHOD(Shown, "Serve: members are searched through the control plane's proxy") {
+  Start(Mode::kLocal);
+  // Nobody has made the clusters ready, so none is asked, and that is said.
+  const json::Value found = Json("/api/search?type=Pod&image=nginx");
+  CHECK(found["via"].AsString() == "members");
+  CHECK(found["items"].empty());
+  CHECK(found["unread"].size() == 2);
+  CHECK(Get("/api/search?labels=%28").code == 400);
+}
+
+TEST_CASE_METHOD(Shown, "Serve: what if, and what a reason means") {
+  Start(Mode::kLocal);
+  const json::Value plan = Json("/api/what-if?drain=member1");
+  CHECK(plan["whatIf"]["changes"].size() == 1);
+  CHECK(plan["command"].AsString() == "karmada-lens plan --drain member1");
+  CHECK(Get("/api/what-if").code == 400);
+  CHECK_FALSE(Json("/api/explain?text=SyncFailed")["reasons"].empty());
+}
+
+TEST_CASE_METHOD(Shown,
+                 "Serve: a parameter that is not known is an error that names those there are") {
+  Start(Mode::kLocal);
+  CHECK_THAT(Get("/api/fleet?namspace=shop").body, Contains("namspace") && Contains("namespace,"));
+  CHECK(Get("/api/hour?minutes=-1").code == 400);
+  CHECK(Get(absl::StrCat("/api/fleet?namespace=", std::string(kMostTargetBytes, 'a'))).code == 400);
+  const json::Value index = Json("/api/");
+  CHECK(index["questions"].size() == AllRoutes().size());
+}
+
+TEST_CASE_METHOD(Shown,
+                 "Serve: with tokens each viewer shows one, and what is gone is not shown again") {
+  fleet->control_plane().AddToken("alice-token", "alice");
+  Start(Mode::kTokens);
+  CHECK(Get("/").code == 200);
+  const kube::HttpResponse without = Get("/api/fleet");
+  CHECK(without.code == 401);
+  CHECK_THAT(without.body, Contains("token"));
+  CHECK(Get("/api/fleet", "mallory").code == 401);
+  CHECK(Json("/api/fleet", "alice-token")["templates"].AsInt() == 1);
+  // What alice has read is still there, and yet nobody gets it without a token that counts.
+  CHECK(Get("/api/fleet", "mallory").code == 401);
+  fleet->control_plane().RevokeToken("alice-token");
+  CHECK(Get("/api/fleet", "alice-token").code == 401);
+}
+
+TEST_CASE_METHOD(Shown, "Serve: a control plane that goes away is said, and it may come back") {
+  Start(Mode::kLocal);
+  CHECK(Json("/api/clusters")["clusters"].size() == 2);
+  fleet->control_plane().faults().SetPartitioned(true);
+  const kube::HttpResponse gone = Get("/api/clusters");
+  CHECK(gone.code >= 500);
+  CHECK_THAT(gone.body, Contains("\"error\""));
+  fleet->control_plane().faults().SetPartitioned(false);
+  CHECK(tests::Eventually([&] { return Get("/api/clusters").code == 200; }));
+}
+
+TEST_CASE_METHOD(Shown, "Serve: so many viewers and no more") {
+  for (size_t i = 0; i <= kMostViewers; ++i) {
+    fleet->control_plane().AddToken(absl::StrCat("token-", i), absl::StrCat("user-", i));
+  }
+  Viewers viewers(plane);
+  for (size_t i = 0; i < kMostViewers; ++i) {
+    REQUIRE(viewers.Find(absl::StrCat("token-", i), {}).ok());
+  }
+  const auto one_more = viewers.Find(absl::StrCat("token-", kMostViewers), {});
+  CHECK(absl::IsResourceExhausted(one_more.status()));
+  CHECK(absl::IsUnauthenticated(viewers.Find("unknown", {}).status()));
+  CHECK(viewers.size() == kMostViewers);
+  CHECK(viewers.Find("token-0", {}).ok());
+}
+
+}  // namespace lens::serve
