@@ -60,7 +60,7 @@ build: setup ## Build the programs and tests into build/release
 
 .PHONY: run
 run: setup ## See a Deployment land in three clusters
-	$(call build,release,karmada-controller-manager karmada-sandbox)
+	$(call build,release,karmada-controller-manager karmada-sandbox karmada-lens)
 	@$(BIN)/karmada-sandbox demo
 
 .PHONY: run-webhook-example
@@ -162,6 +162,20 @@ bench-search: setup ## Measure karmada-search against upstream's (needs Go; 6 mi
 	@scripts/setup.sh e2e
 	@echo "== bench-search"
 	@$(PYTHON) -u tests/bench/search.py $(SEARCH_ARGS)
+
+.PHONY: test-page
+test-page: setup ## Try the page of karmada-lens serve in Chromium (some cases: make test-page CASES="token keyboard"; PICTURES=1: those of docs/)
+	$(call build,release,karmada-controller-manager karmada-sandbox karmada-lens)
+	@scripts/setup.sh page
+	@echo "== test-page"
+	@$(PYTHON) -u tests/page/run.py $(if $(PICTURES),--pictures docs/serve) $(CASES)
+
+.PHONY: bench-page
+bench-page: setup ## Measure the page of karmada-lens serve with 100 clusters and 5,000 templates, and with a hundred viewers
+	$(call build,release,karmada-lens)
+	@scripts/setup.sh page
+	@echo "== bench-page"
+	@$(PYTHON) -u tests/bench/page.py
 
 .PHONY: bench-scale
 bench-scale: setup ## Measure with a hundred members and thousands of apps on the sandbox (no Go; 5 minutes; QUICK=1 for a look)

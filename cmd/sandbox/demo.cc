@@ -11,6 +11,7 @@
 #include "cmd/sandbox/demo.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "cmd/sandbox/page_beside.h"
 #include "cmd/sandbox/propagation_tree.h"
 #include "cmd/sandbox/session.h"
 #include "cmd/sandbox/up.h"
@@ -398,6 +400,10 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
                       absl::StrCat("kubectl -n ", key.ns, " scale deployment ", key.name,
                                    " --replicas 12")})
               << std::endl;
+  const std::unique_ptr<PageBeside> page = PageBeside::Start(*session);
+  if (page != nullptr) {
+    console.out << "The fleet as a page: " << console.out_colours.Bold(page->url()) << std::endl;
+  }
   ServeUntil(stop, *session, console.out, console.out_colours);
   return absl::OkStatus();
 }

@@ -43,11 +43,15 @@ inline constexpr absl::Duration kPatienceForOne = absl::Seconds(15);
 inline constexpr absl::Duration kPatienceForLists = absl::Seconds(30);
 inline constexpr absl::Duration kPatienceForWhatIf = absl::Seconds(120);
 inline constexpr absl::Duration kPatienceForToken = absl::Seconds(5);
+inline constexpr absl::Duration kPatienceForCall = absl::Seconds(10);  // One of its questions.
 
 // While somebody looks, the fleet is read again this long after the last reading, and never more
 // than a quarter of the time.
 inline constexpr absl::Duration kPause = absl::Seconds(5);
 inline constexpr int kPausePerReading = 3;
+// While it is read, the control plane is asked this often whether it is still there: the reading
+// ends at once when it is not.
+inline constexpr absl::Duration kProbe = absl::Seconds(2);
 // A stream says that it is alive this often.
 inline constexpr absl::Duration kHeartbeat = absl::Seconds(15);
 

@@ -39,6 +39,12 @@ json::Value Cut(json::Value fleet, size_t most) {
   return fleet;
 }
 
+// What could not be read may have come back, and waiting for it made the reading long.
+absl::Duration PauseAfter(const FleetAnswer& answer) {
+  if (!answer.status.ok()) return kPause;
+  return std::max(kPause, (answer.is_whole ? kPausePerReading : 1) * answer.took);
+}
+
 }  // namespace
 
 FleetAnswer AnswerOf(const absl::StatusOr<fleet::Fleet>& read, absl::Duration took,
@@ -54,6 +60,7 @@ FleetAnswer AnswerOf(const absl::StatusOr<fleet::Fleet>& read, absl::Duration to
   }
   answer.headline = why::AsSentence(fleet::HeadlineOf(*read));
   answer.not_fine = read->troubles.size();
+  answer.is_whole = read->is_whole;
   const json::Value whole = fleet::JsonOf(*read);
   std::string text;
   json::Value shown;
@@ -106,7 +113,7 @@ bool FleetReading::IsDue(absl::Time now) const {
   absl::MutexLock lock(&mu_);
   if (reading_) return false;
   if (last_ == nullptr) return true;
-  return now - last_->at >= std::max(kPause, kPausePerReading * last_->took);
+  return now - last_->at >= PauseAfter(*last_);
 }
 
 }  // namespace lens::serve

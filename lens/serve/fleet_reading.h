@@ -27,6 +27,7 @@ struct FleetAnswer {
   std::string fingerprint;  // Of what was found, whenever it was read.
   std::string headline;
   size_t not_fine = 0;
+  bool is_whole = true;  // Nothing that decides could not be read.
   absl::Time at = absl::InfinitePast();
   absl::Duration took;
   std::map<std::string, size_t> by_cluster, by_policy;  // How many templates are not fine.

@@ -139,9 +139,20 @@ class ServerImpl : public Server {
     Run(PoolOf(route->work), viewer->owner(), exchange,
         [this, route, viewer, exchange, parameters = *std::move(parameters)] {
           const base::StopToken stop = exchange->stop();
+          const absl::Status counts = CheckPlane(*viewer, stop);
+          if (!counts.ok()) return exchange->Send(counts);
           exchange->Send(route->view({*viewer, parameters, options_.flags, options_.daemon, stop}));
           if (route->work != Work::kOne) malloc_trim(0);
         });
+  }
+
+  // Says in one sentence, and soon, that the control plane does not answer, or lets nobody in.
+  absl::Status CheckPlane(Viewer& viewer, const base::StopToken& stop) const {
+    const absl::Status counts = viewer.CheckCredentials(stop);
+    if (local_ == nullptr || !absl::IsUnauthenticated(counts)) return counts;
+    return absl::FailedPreconditionError(
+        "the control plane does not accept the kubeconfig's credentials (any more): renew them, "
+        "and start karmada-lens serve again");
   }
 
   kube::aggregation::WorkPool& PoolOf(Work work) {
@@ -197,7 +208,7 @@ class ServerImpl : public Server {
   void StartReading(const ViewerPtr& viewer) {
     const bool runs = lists_.Run(viewer->owner(), [this, viewer] {
       try {
-        Read(*viewer);
+        Read(viewer);
       } catch (const std::exception& error) {
         FinishReading(*viewer, absl::InternalError(error.what()), absl::ZeroDuration());
       }
@@ -209,19 +220,38 @@ class ServerImpl : public Server {
     }
   }
 
-  void Read(Viewer& viewer) {
+  // Ends a reading when the control plane has gone, for each of its many questions would wait for
+  // its own time to be over.
+  void Probe(const ViewerPtr& viewer, base::StopSource reading) {
+    timers_.After(kProbe, [this, viewer, reading] {
+      one_.Run(viewer->owner(), [this, viewer, reading]() mutable {
+        if (reading.stop_requested()) return;
+        const bool has_gone = absl::IsUnavailable(viewer->CheckCredentials(reading.get_token()));
+        if (has_gone) return (void)reading.request_stop();
+        Probe(viewer, reading);
+      });
+    });
+  }
+
+  void Read(const ViewerPtr& viewer_ptr) {
+    Viewer& viewer = *viewer_ptr;
     base::StopSource source;
+    Probe(viewer_ptr, source);
     const base::StopCallback on_stop(stop_.get_token(), [&] { source.request_stop(); });
     const auto timer =
         timers_.After(kPatienceForLists, [source]() mutable { source.request_stop(); });
     const absl::Time start = absl::Now();
     const base::StopToken stop = source.get_token();
     const auto read = [&]() -> absl::StatusOr<fleet::Fleet> {
-      if (local_ == nullptr) RETURN_IF_ERROR(viewer.CheckCredentials(stop));
+      RETURN_IF_ERROR(CheckPlane(viewer, stop));
       ASSIGN_OR_RETURN(const auto served, viewer.Served(stop));
-      return fleet::ReadFleet(viewer.client(), *served, {}, options_.flags, stop);
+      auto fleet = fleet::ReadFleet(viewer.client(), *served, {}, options_.flags, stop);
+      // What it says then is about one list, and the whole control plane may have gone.
+      if (!fleet.ok()) RETURN_IF_ERROR(CheckPlane(viewer, stop));
+      return fleet;
     }();
     timers_.Cancel(timer);
+    source.request_stop();  // Ends the probes.
     FinishReading(viewer, read, absl::Now() - start);
   }
 

@@ -27,6 +27,7 @@ constexpr int kUnauthorized = 401;
 kube::ClientOptions OptionsFor(const kube::ConnectionConfig& config) {
   kube::ClientOptions options;
   options.name = kube::WithoutUserInfo(config.server);
+  options.timeout = kPatienceForCall;
   options.user_agent = config::UserAgent("karmada-lens");
   return options;
 }

@@ -35,7 +35,7 @@ export const search = {
       {label: "Node", cell: (one) => one.node},
       {label: "Owner", cell: (one) => one.owner},
       {label: "Template", cell: (one) => (one.owner ? "" : link(one, "its way"))},
-      {label: "Since", cell: (one) => when(one.created)},
+      {label: "Created", cell: (one) => when(one.created)},
     ], answer.items),
     answer?.isCut && el("p", {class: "soft"}, "There are more: ask for less."),
     unread(answer?.unread),
@@ -55,6 +55,8 @@ const VERDICTS = {
   moves: ["warn", "moves"], spreads: ["good", "spreads"], shrinks: ["warn", "shrinks"], "no-room": ["bad", "no room"],
   pinned: ["bad", "pinned there"], quota: ["bad", "quota refuses it"], stays: ["bad", "stays there"], unchanged: ["good", "unchanged"],
 };
+
+const ACTIONS = {create: "comes", change: "changes", delete: "goes", release: "is released, and stays there", fail: "the manifest cannot be made"};
 
 function asked(route) {
   return ALL.flatMap((name) => route.query.getAll(name).map((value) => [name, value]));
@@ -80,13 +82,13 @@ function fate(one) {
   const [kind, text] = VERDICTS[one.whatIf?.verdict] ?? ["", ""];
   const shownClusters = one.clusters.filter((place) => place.action !== "none");
   return el("section", {class: "group"},
-    el("h3", null, link(one), " ", text && mark(kind, text)),
+    el("h2", null, link(one), " ", text && mark(kind, text)),
     one.whatIf?.why && el("p", null, one.whatIf.why),
     one.notScheduled && el("p", null, `The scheduler: ${one.notScheduled}`),
     el("ul", null, (one.whatIf?.leaves ?? []).map((leaving) => el("li", null, `leaves ${leaving.cluster} ${leaving.how}`,
         leaving.after && leaving.after !== "0" && `, after ${leaving.after}`, leaving.atMost && leaving.atMost !== "0" && `, at most ${leaving.atMost} later`,
         leaving.lost && "; its copy there goes only when the cluster answers again")),
-      shownClusters.map((place) => el("li", null, `${place.name}: ${place.action}`,
+      shownClusters.map((place) => el("li", null, `${place.name}: ${ACTIONS[place.action] ?? place.action}`,
         place.replicas !== null && place.replicas !== undefined && `, ${place.replicasBefore ?? 0} → ${place.replicas} replicas`,
         place.diff && el("details", null, el("summary", null, "difference"), difference(place.diff))))));
 }
@@ -95,6 +97,7 @@ export const whatIf = {
   title: "What if",
   path: "what-if",
   follows: "",
+  waiting: "Simulating: this takes some seconds, on a large fleet up to a minute…",
   parameters: (route) => (asked(route).length ? asked(route) : null),
   render: (answer, route) => {
     if (!answer) {
@@ -106,7 +109,7 @@ export const whatIf = {
     const changed = answer.templates;
     const all = changed.length + answer.leftOut;
     return [
-      el("h1", null, all ? `${all} of ${all + answer.unchanged} templates would change.` : "No template would change."),
+      el("h1", null, all ? `${all} of ${all + answer.unchanged} templates would be affected.` : "No template would be affected."),
       el("p", null, el("strong", null, (answer.whatIf?.changes ?? []).join(", ")), counts.length > 0 && ": ",
         counts.map(([name, count]) => [mark(VERDICTS[name]?.[0] ?? "", `${count} ${VERDICTS[name]?.[1] ?? name}`), " "])),
       (answer.whatIf?.notes ?? []).length > 0 && el("div", {class: "notes"}, answer.whatIf.notes.map((note) => el("p", null, note))),

@@ -59,22 +59,33 @@ export function link(object, text) {
 
 // ---- Times.
 
-export function ago(time) {
+function length(time) {
   const seconds = Math.max(0, (Date.now() - Date.parse(time)) / 1000);
-  if (seconds < 90) return `${Math.round(seconds)} s ago`;
-  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
-  if (seconds < 172800) return `${Math.round(seconds / 3600)} h ago`;
-  return `${Math.round(seconds / 86400)} days ago`;
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86400)} days`;
 }
 
-export function when(time) {
+const FORMS = {ago: (time) => `${length(time)} ago`, lasting: (time) => `for ${length(time)}`};
+
+function timeElement(time, form) {
   if (!time) return el("span", {class: "soft"}, "not recorded");
-  return el("time", {datetime: time, title: time, "data-ago": time}, ago(time));
+  return el("time", {datetime: time, title: time, "data-form": form}, FORMS[form](time));
+}
+
+// "5 min ago", and "for 5 min".
+export function when(time) {
+  return timeElement(time, "ago");
+}
+
+export function lasting(time) {
+  return time ? [" ", timeElement(time, "lasting")] : null;
 }
 
 export function refreshTimes() {
-  for (const element of document.querySelectorAll("time[data-ago]")) {
-    element.textContent = ago(element.dataset.ago);
+  for (const element of document.querySelectorAll("time[data-form]")) {
+    element.textContent = FORMS[element.dataset.form](element.dateTime);
   }
 }
 

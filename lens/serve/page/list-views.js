@@ -1,6 +1,6 @@
 // Views that show a list: what is not fine, clusters, policies, the last hour.
 
-import {el, hash, link, mark, nameOf, svg, table, unread, when} from "./dom.js";
+import {el, hash, lasting, link, mark, nameOf, svg, table, unread, when} from "./dom.js";
 
 const SHOWN = 20;  // Templates of a group that are open at first.
 
@@ -19,6 +19,11 @@ export function filter(view, route, fields, button) {
   }}, inputs, el("button", null, button));
 }
 
+// A filter is closed as long as nobody uses it.
+function folded(form, text, route) {
+  return el("details", {"data-name": "filter", open: [...route.query.keys()].length > 0}, el("summary", null, text), form);
+}
+
 function given(route, names) {
   return names.filter((name) => route.query.get(name)).map((name) => [name, route.query.get(name)]);
 }
@@ -30,9 +35,9 @@ function isSaidOnce(templates) {
 }
 
 function templateRows(templates) {
-  return table("Templates with this cause, the latest first", [
+  return table("Templates with this cause", [
     {label: "Template", cell: (one) => link(one)},
-    {label: "Since", cell: (one) => when(one.since)},
+    {label: "Began", cell: (one) => when(one.since)},
     !isSaidOnce(templates) && {label: "What", cell: (one) => one.headline},
     {label: "Cluster", cell: (one) => one.cluster && link(clusterObject(one.cluster), one.cluster)},
     {label: "Policy", cell: (one) => one.policy},
@@ -43,8 +48,12 @@ export function clusterObject(name) {
   return {type: "Cluster.v1alpha1.cluster.karmada.io", kind: "Cluster", namespace: "", name};
 }
 
+function isWaiting(group) {
+  return group.templates[0]?.grade === "waiting";
+}
+
 function group(one) {
-  const waits = one.templates[0]?.grade === "waiting";
+  const waits = isWaiting(one);
   const first = one.templates.slice(0, SHOWN);
   const more = one.templates.slice(SHOWN);
   return el("section", {class: "group"},
@@ -52,7 +61,7 @@ function group(one) {
     isSaidOnce(one.templates) && el("p", null, one.templates[0].headline),
     one.advice ? el("p", {class: "advice"}, el("strong", null, "What to do: "), one.advice)
       : el("p", {class: "soft"}, "Each template below has an advice of its own: open it."),
-    one.since && el("p", {class: "soft"}, "The latest: ", when(one.since)),
+    one.since && one.count > 1 && el("p", {class: "soft"}, "The latest began ", when(one.since), "."),
     templateRows(first),
     more.length > 0 && el("details", {"data-name": one.cause}, el("summary", null, `${more.length} more`), templateRows(more)),
     one.leftOut > 0 && el("p", {class: "soft"}, `${one.leftOut} more are left out here: choose a namespace, a cluster or a policy above, `,
@@ -80,10 +89,11 @@ export const fleet = {
     el("h1", null, answer.headline),
     [...answer.stopped, ...answer.unknown].map((sentence) => el("p", {class: "notes bad"}, sentence)),
     emptyFleet(answer),
-    filter("", route, [
+    folded(filter("", route, [
       {name: "namespace", label: "Namespace"}, {name: "cluster", label: "Cluster"}, {name: "policy", label: "Policy"},
-    ], "Only these"),
-    answer.groups.map(group),
+    ], "Only these"), "Only a namespace, a cluster or a policy", route),
+    // What somebody has to mend goes before what a program is about to do.
+    [...answer.groups].sort((a, b) => isWaiting(a) - isWaiting(b)).map(group),
     unread(answer.unread),
   ],
 };
@@ -99,15 +109,15 @@ function bar(name, room) {
 }
 
 function readiness(one) {
-  if (one.leavingSince) return [mark("warn", "leaving"), " since ", when(one.leavingSince)];
-  if (one.ready === "True") return [mark("good", "ready"), " since ", when(one.since)];
-  return [mark("bad", one.ready === "" ? "not known yet" : "not ready"), " since ", when(one.since),
+  if (one.leavingSince) return [mark("warn", "leaving"), lasting(one.leavingSince)];
+  if (one.ready === "True") return [mark("good", "ready"), lasting(one.since)];
+  return [mark("bad", one.ready === "" ? "not known yet" : "not ready"), lasting(one.since),
     el("div", null, one.reason, one.message && `: ${one.message}`)];
 }
 
 function taints(one) {
   return one.taints.map((taint) => el("div", null,
-    `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`, taint.since && [" since ", when(taint.since)]));
+    `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`, lasting(taint.since)));
 }
 
 export const clusters = {
@@ -162,7 +172,7 @@ export const policies = {
       el("h1", null, idle.length ? `${idle.length} of ${plural(answer.policies.length, "policy").replace("policys", "policies")} `
         + `${idle.length === 1 ? "governs" : "govern"} nothing.` : "Each policy governs something."),
       answer.policies.length === 0 && el("p", null, "There is no PropagationPolicy or ClusterPropagationPolicy: nothing goes to members."),
-      filter("policies", route, [{name: "namespace", label: "Namespace"}], "Only this"),
+      folded(filter("policies", route, [{name: "namespace", label: "Namespace"}], "Only this"), "Only a namespace", route),
       idle.filter((one) => one.headline).map((one) => el("section", {class: "group"},
         el("h2", null, link(one)), el("p", null, one.headline),
         one.advice && el("p", {class: "advice"}, el("strong", null, "What to do: "), one.advice))),
@@ -171,7 +181,7 @@ export const policies = {
         {label: "Governs", cell: claims},
         {label: "Priority", number: true, cell: (one) => `${one.priority}${one.preempts ? ", preempts" : ""}`},
         {label: "Selectors", cell: (one) => one.selectors.map(selector)},
-        {label: "Since", cell: (one) => (one.deleting ? ["being deleted ", when(one.deleting)] : when(one.created))},
+        {label: "Created", cell: (one) => (one.deleting ? ["being deleted", lasting(one.deleting)] : when(one.created))},
       ], [...answer.policies].sort(order)),
       unread(answer.unread),
     ];
@@ -189,24 +199,28 @@ export const hour = {
   parameters: (route) => given(route, ["minutes"]),
   render: (answer, route) => {
     const minutes = Number(route.query.get("minutes") || 60);
-    const warnings = answer.entries.filter((one) => one.severity === "warning").length;
+    const warnings = answer.entries.filter((one) => one.severity === "warning");
+    const isWhole = route.query.get("only") !== "warnings";
+    const entries = isWhole ? answer.entries : warnings;
+    const to = (change) => hash("hour", {minutes: String(minutes), only: isWhole ? "" : "warnings", ...change});
     const span = minutes === 60 ? "hour" : minutes < 120 ? `${minutes} minutes` : `${minutes / 60} hours`;
     return [
       el("h1", null, answer.entries.length ? `${plural(answer.entries.length + answer.leftOut, "change")} in the last ${span}, `
-        + `${plural(warnings, "warning")}.` : `Nothing has changed in the last ${span}.`),
+        + `${plural(warnings.length, "warning")}.` : `Nothing has changed in the last ${span}.`),
       el("p", null, "How far back: ", MINUTES.map((one) => [el("a", {
-        href: hash("hour", {minutes: String(one)}), "aria-current": one === minutes ? "true" : null,
-      }, one < 120 ? `${one} min` : `${one / 60} h`), " "])),
+        href: to({minutes: String(one)}), "aria-current": one === minutes ? "true" : null,
+      }, one < 120 ? `${one} min` : `${one / 60} h`), " "]), "· ",
+      el("a", {href: to({only: isWhole ? "warnings" : ""})}, isWhole ? "only warnings" : "normal events, too")),
       answer.entries.length === 0 && el("p", null, "No event was recorded, no cluster changed its state, no policy was written, and nothing is being evicted. ",
         "Edits of templates are not listed: too many programs write those."),
-      answer.entries.length > 0 && table("The latest first", [
+      entries.length > 0 && table("The latest first", [
         {label: "About", cell: (one) => (one.about.type && one.about.name ? link(one.about) : nameOf(one.about))},
         {label: "When", cell: (one) => when(one.time)},
         {label: "What", cell: (one) => [mark(one.severity === "warning" ? "bad" : "good", one.severity === "warning" ? "warning" : one.what), " ",
           one.reason && el("a", {href: hash("explain", {text: one.reason})}, one.reason), " ", one.message,
           one.count > 1 && el("span", {class: "soft"}, ` (${one.count} times)`)]},
         {label: "By", cell: (one) => one.from},
-      ], answer.entries),
+      ], entries),
       answer.leftOut > 0 && el("p", {class: "soft"}, `${answer.leftOut} earlier ones are left out.`),
       unread(answer.unread),
     ];

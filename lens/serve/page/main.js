@@ -19,6 +19,9 @@ let shown = {address: null, text: null};  // What is on the screen, and of which
 let current = 0;                          // Counts, so that a late answer does not win.
 let known = null;                         // The last news about the fleet.
 let lastRead = null;
+let hasFailed = false;                    // The view could not be read the last time.
+let isStarting = true;                    // The first view leaves the focus where it is.
+let abort = new AbortController();        // Ends the question of a view that is left.
 
 function decoded(part) {
   try {
@@ -65,10 +68,16 @@ function draw(view, content, isNew) {
   document.title = `${heading ? heading.textContent : view.title} · Karmada fleet`;
   if (isNew) {
     window.scrollTo(0, 0);
-    main.focus({preventScroll: true});
+    if (!isStarting) main.focus({preventScroll: true});
   } else {
     focusAgain(focus);
   }
+}
+
+// For tests/bench/page.py; only the last one of each name is kept.
+function note(name) {
+  performance.clearMarks(name);
+  performance.mark(name);
 }
 
 function say(sentence) {
@@ -120,17 +129,20 @@ async function show() {
   const view = VIEWS[route.name] ?? fleet;
   const isNew = shown.address !== address;
   const number = ++current;
+  abort.abort();
+  abort = new AbortController();
   for (const one of document.querySelectorAll("#views a")) {
     if (VIEWS[one.dataset.view === "fleet" ? "" : one.dataset.view] === view) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
   const waiting = setTimeout(() => {
-    if (number === current && isNew) draw(view, [el("h1", null, view.title), el("p", null, "Reading the control plane…")], true);
+    if (number === current && isNew) draw(view, [el("h1", null, view.title), el("p", null, view.waiting ?? "Reading the control plane…")], true);
   }, 200);
   try {
     const parameters = view.parameters(route);
-    const text = parameters ? await ask(view.path, parameters) : "null";
+    const text = parameters ? await ask(view.path, parameters, abort.signal) : "null";
     if (number !== current) return;
+    hasFailed = false;
     say("");
     const answer = JSON.parse(text);
     lastRead = Date.now();
@@ -140,8 +152,10 @@ async function show() {
     draw(view, view.render(answer, route), isNew);
     shown = {address, text: comparable};
     document.body.dataset.shown = address;  // Says which view is complete.
+    note("drawn");
   } catch (error) {
     if (number !== current) return;
+    hasFailed = true;
     showError(view, error instanceof Refused ? error : new Refused(0, `This page failed: ${error.message}`), isNew);
   } finally {
     clearTimeout(waiting);
@@ -150,6 +164,7 @@ async function show() {
 
 const live = follow({
   onNews(data) {
+    note("news");
     const changed = !known?.data || known.data.fingerprint !== data.fingerprint;
     const isFirst = !known;
     known = {live: !data.error, data};
@@ -157,7 +172,7 @@ const live = follow({
     if (data.error) return say(`${data.error} What you see is of an earlier time.`);
     if (changed && !isFirst) news.textContent = visible(data.headline);
     const view = VIEWS[routeOf(location.hash).name] ?? fleet;
-    if (shown.address !== location.hash || view.follows === "always" || (view.follows === "changes" && changed)) show();
+    if (hasFailed || shown.address !== location.hash || view.follows === "always" || (view.follows === "changes" && changed)) show();
     else {
       lastRead = Date.now();
       say("");
@@ -182,7 +197,12 @@ function step(direction) {
 }
 
 const KEYS = {
-  "/": () => main.querySelector("input, select")?.focus(),
+  "/": () => {
+    const field = main.querySelector("input, select");
+    const fold = field?.closest("details");
+    if (fold) fold.open = true;
+    field?.focus();
+  },
   "j": () => step(1),
   "k": () => step(main.contains(document.activeElement) && document.activeElement !== main ? -1 : 0),
   "r": () => show(),
@@ -208,7 +228,10 @@ document.getElementById("skip").addEventListener("click", (event) => {
   main.focus();
 });
 
-window.addEventListener("hashchange", () => show());
+window.addEventListener("hashchange", () => {
+  isStarting = false;
+  show();
+});
 setInterval(() => { refreshTimes(); stateText(); }, 5000);
 if (!location.hash) history.replaceState(null, "", hash(""));
 show();

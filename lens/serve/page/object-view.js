@@ -1,6 +1,6 @@
 // One object: the cause first, what to do, the way as a picture, then everything that is behind it.
 
-import {command, el, hash, link, mark, nameOf, table, unread, when} from "./dom.js";
+import {command, el, hash, lasting, link, mark, nameOf, table, unread, when} from "./dom.js";
 import {journey, replicas, stateOf} from "./journey.js";
 import {clusterObject} from "./list-views.js";
 import {askJson} from "./net.js";
@@ -16,12 +16,12 @@ function headline(answer) {
   const {object} = answer;
   return [
     el("p", {class: "soft"}, nameOf(object), object.through && ` (asked about by ${object.through})`,
-      object.exists ? [", since ", when(object.created)] : ", which does not exist",
-      object.deleting && [", being deleted since ", when(object.deleting)]),
+      object.exists ? [", created ", when(object.created)] : ", which does not exist",
+      object.deleting && [", being deleted", lasting(object.deleting)]),
     el("h1", null, answer.headline),
     el("p", null, answer.arrived ? mark("good", object.isTemplate ? "arrived" : "fine")
       : mark(answer.cause?.grade === "waiting" ? "warn" : "bad", answer.cause?.grade ?? "not known"),
-    answer.since && [" since ", when(answer.since)]),
+    lasting(answer.since)),
     answer.advice && el("p", {class: "advice"}, el("strong", null, "What to do: "), answer.advice),
   ];
 }
@@ -125,7 +125,7 @@ export const object = {
   parameters: parametersOf,
   render: (answer) => [
     headline(answer),
-    answer.object.isTemplate && [el("h2", null, "The way"), journey(answer), places(answer)],
+    answer.object.isTemplate && [el("h2", null, "The way"), el("div", {class: "scroll", tabindex: 0, role: "group", "aria-label": "The picture"}, journey(answer)), places(answer)],
     selecting(answer),
     findings(answer),
     el("h2", null, "Events, in the order of time"), events(answer),

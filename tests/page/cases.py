@@ -1,0 +1,305 @@
+"""What the page promises, tried in a real browser. Each case is a function; run.py runs them in this order."""
+
+import json
+import time
+import urllib.parse
+
+from plane import Page, eventually
+from webdriver import ENTER, ESCAPE, TAB, Browser
+
+VIEWS = {
+    "not-fine": "#/", "clusters": "#/clusters", "policies": "#/policies", "search": "#/search?image=catalogue",
+    "what-if": "#/what-if?drain=member2", "hour": "#/hour", "object": "#/object/Deployment.v1.apps/shop/web",
+    "policy": "#/object/PropagationPolicy.v1alpha1.policy.karmada.io/shop/typo",
+    "cluster": "#/object/Cluster.v1alpha1.cluster.karmada.io/-/member1", "explain": "#/explain?text=SyncFailed",
+    "search-form": "#/search", "what-if-form": "#/what-if",
+}
+READY = """
+const heading = document.querySelector("main h1");
+return heading && decodeURIComponent(location.hash) === decodeURIComponent(arguments[0]) && document.body.dataset.shown === location.hash
+  ? heading.textContent : "";
+"""
+
+
+def show(browser, page, address):
+    """Opens an address of the page and waits for what it names; returns the heading."""
+    if browser.address().startswith(page.address):
+        browser.run("location.hash = arguments[0]", address)
+    else:
+        browser.go(page.address + address)
+    return browser.wait(f"the view {address}", READY, address)
+
+
+def complaints(browser):
+    """The browser's complaints, but for answers with an error, which are expected where they come."""
+    return [text for text in browser.complaints() if "Failed to load resource" not in text]
+
+
+def test_each_view_has_a_headline_and_no_complaint(world):
+    with Browser() as browser:
+        for name, address in VIEWS.items():
+            heading = show(browser, world.page, address)
+            assert heading.strip(), name
+            assert browser.run("return document.querySelectorAll('main h1').length") == 1, name
+            assert not browser.text("#alert"), (name, browser.text("#alert"))
+            assert heading in browser.run("return document.title"), name
+        assert not complaints(browser)
+
+
+def test_the_headlines_say_what_is_wrong(world):
+    with Browser() as browser:
+        assert "not fine" in show(browser, world.page, VIEWS["not-fine"])
+        assert "cannot be made" in show(browser, world.page, VIEWS["object"])
+        assert browser.text("main .advice").startswith("What to do: "), browser.text("main .advice")
+        assert "lonly" in show(browser, world.page, VIEWS["policy"])
+        assert "3 of 3" in show(browser, world.page, VIEWS["clusters"])
+        assert "affected" in show(browser, world.page, VIEWS["what-if"])
+
+
+def test_each_link_leads_somewhere(world):
+    script = "return [...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))"
+    with Browser() as browser:
+        open_links, seen = list(VIEWS.values()), set()
+        while open_links and len(seen) < 90:
+            address = open_links.pop(0)
+            if address in seen:
+                continue
+            seen.add(address)
+            assert show(browser, world.page, address), address
+            assert not browser.text("#alert"), (address, browser.text("#alert"))
+            for link in browser.run(script):
+                assert link.startswith("#"), f"{address} links to {link}"
+                if link.startswith("#/"):
+                    open_links.append(link)
+        assert len(seen) > 30, seen
+        assert not complaints(browser)
+
+
+def test_text_of_objects_never_becomes_markup(world):
+    hostile = ["#/object/Deployment.v1.apps/shop/" + urllib.parse.quote("<img src=x onerror=window.hacked='route'>", safe=""),
+               "#/search?image=" + urllib.parse.quote("<script>window.hacked='query'</script>"),
+               "#/" + urllib.parse.quote("<svg onload=window.hacked='view'>"), "#/%E0%A4%A",
+               "#/object/ClusterRole.v1.rbac.authorization.k8s.io/-/" + urllib.parse.quote("<svg onload=window.hacked='name'>;'$(id)", safe="")]
+    with Browser() as browser:
+        for address in [*VIEWS.values(), *hostile]:
+            browser.go("about:blank")
+            browser.go(world.page.address + address)
+            browser.wait(f"an answer to {address}", "return document.body.dataset.shown")
+            found = browser.run("""return {hacked: window.hacked ?? "", elements: [...document.querySelectorAll(
+                "main script, main img:not(.graph-picture), main [onerror], main [onload], main [onclick], main iframe, main b, main i")].length,
+                links: [...document.querySelectorAll("a")].filter((one) => one.protocol === "javascript:").length}""")
+            assert found == {"hacked": "", "elements": 0, "links": 0}, (address, found)
+        show(browser, world.page, "#/search?image=img")
+        assert "<img src=x onerror" in browser.text("main"), "the image is there as text"
+        assert "\\u202e" in browser.text("main"), "what turns writing round is shown"
+        show(browser, world.page, "#/hour")
+        assert "</td><script>" in browser.text("main")
+        refused = browser.run("try { document.querySelector('main').innerHTML = '<b>x</b>'; return ''; } catch (error) { return error.name; }")
+        assert refused == "TypeError", "the page's policy refuses markup from strings"
+        show(browser, world.page, hostile[-1])
+        command = browser.run("return [...document.querySelectorAll('.command pre')].map((one) => one.textContent)")
+        assert any(r"'<svg onload=window.hacked='\''name'\''>;'\''$(id)'" in one for one in command), command
+
+
+def test_it_follows_what_changes_and_keeps_the_focus(world):
+    with Browser() as browser:
+        show(browser, world.page, "#/")
+        before = browser.text("main h1")
+        browser.run("document.querySelector('main table a').focus()")
+        focus = "return document.activeElement.getAttribute('href')"
+        held = browser.run(focus)
+        world.sandbox.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": f"late-{int(time.time())}", "namespace": "shop"},
+                              "spec": json.loads(world.spec)})
+        browser.wait("another headline", "return document.querySelector('main h1').textContent !== arguments[0]", before)
+        assert browser.run(focus) == held
+        browser.wait("the news for ears", "return document.getElementById('news').textContent !== ''")
+
+
+def test_by_keyboard_alone(world):
+    with Browser() as browser:
+        show(browser, world.page, "#/")
+        browser.press(TAB)
+        assert browser.run("return document.activeElement.id") == "skip"
+        browser.press(ENTER)
+        assert browser.run("return document.activeElement.id") == "main"
+        for key, address in [("c", "#/clusters"), ("p", "#/policies"), ("s", "#/search"), ("w", "#/what-if"), ("h", "#/hour"), ("f", "#/")]:
+            browser.press(key)
+            browser.wait(f"{key} leads to {address}", READY, address)
+        browser.press("j")
+        assert browser.run("return document.querySelector('main').contains(document.activeElement)")
+        for _ in range(40):
+            if browser.run("return document.activeElement.getAttribute('href') ?? ''").startswith("#/object/"):
+                break
+            browser.press("j")
+        target = browser.run("return document.activeElement.getAttribute('href')")
+        browser.press(ENTER)
+        browser.wait("Enter follows the link", READY, target)
+        browser.press("?")
+        assert browser.run("return document.getElementById('help').open")
+        browser.press(ESCAPE)
+        assert not browser.run("return document.getElementById('help').open")
+        browser.press("s")
+        browser.wait("the search", READY, "#/search")
+        browser.press("/")
+        assert browser.run("return document.activeElement.name") == "type"
+        browser.write("Deployment")
+        browser.press(ENTER)
+        browser.wait("Enter searches", READY, "#/search?type=Deployment")
+        browser.run("history.back()")
+        browser.wait("the way back", READY, "#/search")
+
+
+def test_a_screen_reader_finds_its_way(world):
+    script = """
+    const nameless = (one) => !(one.textContent.trim() || one.getAttribute("aria-label"));
+    return {
+      landmarks: ["header", "nav[aria-label]", "main"].filter((one) => !document.querySelector(one)),
+      levels: [...document.querySelectorAll("main h1, main h2, main h3")].map((one) => Number(one.tagName[1])),
+      heads: [...document.querySelectorAll("table thead th:not([scope=col])")].length,
+      rows: [...document.querySelectorAll("main tbody tr")].filter((one) => !one.querySelector("th[scope=row]")).length,
+      captions: [...document.querySelectorAll("main table")].filter((one) => !one.caption).length,
+      fields: [...document.querySelectorAll("input, select")].filter((one) => !one.labels.length).length,
+      buttons: [...document.querySelectorAll("button, a, summary")].filter(nameless).length,
+      pictures: [...document.querySelectorAll("main img:not([alt]), main svg:not([aria-hidden]):not([aria-label])")].length,
+      marks: [...document.querySelectorAll(".mark")].filter(nameless).length,
+      ids: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((one, i, all) => all.indexOf(one) !== i),
+      live: document.querySelectorAll("[aria-live], [role=alert]").length > 1, lang: document.documentElement.lang,
+    };"""
+    with Browser() as browser:
+        for name, address in VIEWS.items():
+            show(browser, world.page, address)
+            found = browser.run(script)
+            levels = found.pop("levels")
+            assert levels[0] == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:])), (name, levels)
+            assert found == {"landmarks": [], "heads": 0, "rows": 0, "captions": 0, "fields": 0, "buttons": 0, "pictures": 0, "marks": 0,
+                             "ids": [], "live": True, "lang": "en"}, (name, found)
+
+
+def test_a_phone_shows_all_of_it_without_scrolling_sideways(world):
+    with Browser(width=360, height=740) as browser:
+        for name, address in VIEWS.items():
+            show(browser, world.page, address)
+            width = browser.run("return document.documentElement.scrollWidth")
+            assert width <= 360, (name, width, browser.run(
+                "return [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > 361).slice(0, 5).map((one) => one.outerHTML.slice(0, 150))"))
+
+
+CONTRAST = """
+const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+  .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+const ground = (one) => {
+  for (let at = one; at; at = at.parentElement) {
+    const color = parse(getComputedStyle(at).backgroundColor);
+    if (color.length === 3 || color[3] > 0) return color;
+  }
+  return [255, 255, 255];
+};
+const weak = [];
+for (const one of document.querySelectorAll("body *")) {
+  const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  if (!own || !one.offsetParent || one.closest("svg")) continue;
+  const [a, b] = [light(parse(getComputedStyle(one).color)), light(ground(one))];
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < 4.5) weak.push(`${one.tagName} ${one.className} ${ratio.toFixed(2)}`);
+}
+return [...new Set(weak)];
+"""
+
+
+def test_light_and_dark_can_be_read(world):
+    grounds = {}
+    with Browser() as browser:
+        for scheme in ("light", "dark"):
+            browser.prefer(scheme)
+            for name, address in VIEWS.items():
+                show(browser, world.page, address)
+                weak = browser.run(CONTRAST)
+                assert not weak, (scheme, name, weak)
+            grounds[scheme] = browser.run("return getComputedStyle(document.documentElement).backgroundColor")
+    assert grounds["light"] != grounds["dark"]
+
+
+def test_with_tokens_each_viewer_shows_one(world):
+    world.gate.tokens = {"alice-secret-token"}
+    log = world.folder / "serve.log"
+    page = Page(world.gate.write_kubeconfig("nobody"), *world.certificate, listen="127.0.0.1:0", log=log)
+    try:
+        with Browser(more=["--ignore-certificate-errors"]) as browser:
+            browser.go(page.address + "#/clusters")
+            browser.wait_for_text("main h1", "A token is needed")
+            browser.write("mallory")
+            browser.press(ENTER)
+            browser.wait("it is refused", "return document.body.dataset.asked > 1")
+            browser.write("alice-secret-token")
+            browser.press(ENTER)
+            browser.wait_for_text("main h1", "clusters are ready")
+            assert "alice" not in browser.address()
+            assert browser.run("return Object.values(sessionStorage).join() + '|' + Object.values(localStorage).join() + document.cookie") == "alice-secret-token|"
+            # It expires while somebody looks.
+            world.gate.tokens = {"another"}
+            browser.wait_for_text("main h1", "A token is needed")
+            assert "member1" not in browser.text("main"), "what was read is not shown any more"
+            browser.write("another")
+            browser.press(ENTER)
+            browser.wait_for_text("main h1", "clusters are ready")
+            assert not complaints(browser)
+    finally:
+        page.stop()
+    assert "secret" not in log.read_text(encoding="utf-8")
+    assert not any("secret" in path for path in world.gate.seen)
+
+
+def test_a_plane_that_goes_away_and_comes_back(world):
+    world.gate.tokens = {"t"}
+    page = Page(world.gate.write_kubeconfig("t"))
+    try:
+        with Browser() as browser:
+            show(browser, page, "#/clusters")
+            world.gate.is_shut = True
+            browser.wait("it says so", "return document.getElementById('alert').textContent.includes('earlier time')")
+            assert "member1" in browser.text("main"), "what was there stays"
+            browser.run("location.hash = '#/policies'")
+            browser.wait_for_text("main", "tries again by itself")
+            world.gate.is_shut = False
+            browser.wait_for_text("main", "govern nothing")
+            browser.wait("the alert goes", "return !document.getElementById('alert').textContent")
+    finally:
+        world.gate.is_shut = False
+        page.stop()
+
+
+def test_a_server_that_ends_is_said(world):
+    page = Page(world.sandbox.kubeconfig)
+    with Browser() as browser:
+        show(browser, page, "#/clusters")
+        listen = f"127.0.0.1:{page.port}"
+        page.stop()
+        browser.wait("it says so", "return document.getElementById('alert').textContent.includes('earlier time')")
+        assert "Not live" in browser.text("#state")
+        page = Page(world.sandbox.kubeconfig, listen=listen)
+        try:
+            browser.wait("it follows again", "return document.getElementById('state').textContent.startsWith('Live')")
+            assert not browser.text("#alert")
+        finally:
+            page.stop()
+
+
+PICTURES = {"serve-not-fine": ("#/", 1000, 760, "light"), "serve-object": ("#/object/Deployment.v1.apps/shop/web", 1000, 760, "light"),
+            "serve-clusters": ("#/clusters", 1100, 480, "dark"), "serve-phone": ("#/", 360, 740, "dark")}
+MOST_BYTES = 150_000
+
+
+def test_pictures_for_the_documents(world):
+    with Browser() as browser:
+        for name, (address, width, height, scheme) in PICTURES.items():
+            browser.resize(width, height)
+            browser.prefer(scheme)
+            show(browser, world.page, address)
+            eventually("the page is live", lambda: "Live" in browser.text("#state"))
+            picture = browser.picture()
+            assert len(picture) < MOST_BYTES, (name, len(picture))
+            (world.pictures / f"{name}.png").write_bytes(picture)
+
+
+ALL = [case for name, case in list(globals().items()) if name.startswith("test_")]

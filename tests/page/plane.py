@@ -1,0 +1,174 @@
+"""What the page is tried on: a sandbox with members and a controller manager, a proxy that asks for tokens, and the page's server."""
+
+import base64
+import json
+import pathlib
+import signal
+import ssl
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = ROOT / "build" / "release" / "bin"
+PATIENCE = 90.0
+PLURALS = {"PropagationPolicy": "propagationpolicies", "ClusterPropagationPolicy": "clusterpropagationpolicies",
+           "OverridePolicy": "overridepolicies", "Ingress": "ingresses"}
+
+
+def eventually(what, check):
+    """Repeats the check until it returns something true, and returns that."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        found = check()
+        if found:
+            return found
+        if time.monotonic() > until:
+            raise AssertionError(f"waited in vain: {what}")
+        time.sleep(0.1)
+
+
+class Sandbox:
+    """A control plane with members and the controller manager."""
+
+    def __init__(self, folder, members=3):
+        self.folder = pathlib.Path(folder)
+        self._process = subprocess.Popen([BIN / "karmada-sandbox", "up", "--members", str(members), "--dir", self.folder],
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.kubeconfig = self.folder / "karmada.kubeconfig"
+        eventually("the sandbox is up", lambda: self.kubeconfig.exists() or self._process.poll() is not None)
+        assert self._process.poll() is None, "the sandbox has ended by itself"
+        config = yaml.safe_load(self.kubeconfig.read_text(encoding="utf-8"))
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        self.server = cluster["server"]
+        self.context = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
+        pair = self.folder / "client.pem"
+        pair.touch(mode=0o600)
+        pair.write_bytes(base64.b64decode(user["client-certificate-data"]) + base64.b64decode(user["client-key-data"]))
+        self.context.load_cert_chain(pair)
+        eventually("the clusters are ready", lambda: all(map(is_ready, self.list("cluster.karmada.io/v1alpha1", "clusters"))))
+
+    def stop(self):
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.server + path, method=method, data=data, headers={"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, context=self.context, timeout=30) as answer:
+            return json.load(answer)
+
+    def list(self, version, plural):
+        return self.call("GET", f"/{'apis' if '/' in version else 'api'}/{version}/{plural}")["items"]
+
+    def create(self, manifest):
+        version, metadata = manifest["apiVersion"], manifest["metadata"]
+        plural = PLURALS.get(manifest["kind"], manifest["kind"].lower() + "s")
+        namespace = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
+        self.call("POST", f"/{'apis' if '/' in version else 'api'}/{version}{namespace}/{plural}", manifest)
+
+    def create_all(self, text):
+        for manifest in yaml.safe_load_all(text):
+            self.create(manifest)
+
+
+def is_ready(cluster):
+    conditions = cluster.get("status", {}).get("conditions", [])
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+class Gate:
+    """Stands before the sandbox, over plain HTTP: lets in whoever has one of its tokens, and can be shut as if the plane had gone."""
+
+    def __init__(self, sandbox):
+        self.tokens = set()
+        self.is_shut = False
+        self.seen = []  # The paths that were asked for.
+        gate = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                if gate.is_shut:
+                    self.close_connection = True
+                    self.connection.close()
+                    return
+                gate.seen.append(self.path)
+                token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+                if token not in gate.tokens:
+                    self._answer(401, json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 401,
+                                                  "reason": "Unauthorized", "message": "Unauthorized"}).encode(), "application/json")
+                    return
+                request = urllib.request.Request(sandbox.server + self.path, headers={"Accept": self.headers.get("Accept", "*/*")})
+                try:
+                    with urllib.request.urlopen(request, context=sandbox.context, timeout=30) as answer:
+                        self._answer(answer.status, answer.read(), answer.headers["Content-Type"])
+                except urllib.error.HTTPError as error:
+                    self._answer(error.code, error.read(), error.headers["Content-Type"])
+
+            def _answer(self, code, body, kind):
+                self.send_response(code)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.kubeconfig = sandbox.folder / "gate.kubeconfig"
+
+    def write_kubeconfig(self, token=""):
+        user = {"token": token} if token else {}
+        self.kubeconfig.write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "gate",
+            "clusters": [{"name": "gate", "cluster": {"server": f"http://127.0.0.1:{self._server.server_port}"}}],
+            "contexts": [{"name": "gate", "context": {"cluster": "gate", "user": "gate"}}],
+            "users": [{"name": "gate", "user": user}]}), encoding="utf-8")
+        return self.kubeconfig
+
+    def stop(self):
+        self._server.shutdown()
+
+
+class Page:
+    """karmada-lens serve."""
+
+    def __init__(self, kubeconfig, *more, listen="127.0.0.1:0", log=None):
+        self.log = log
+        out = subprocess.PIPE
+        self._process = subprocess.Popen([BIN / "karmada-lens", "serve", "--listen", listen, "--kubeconfig", kubeconfig, *more],
+                                         stdout=out, stderr=open(log, "a", encoding="utf-8") if log else None, text=True)
+        self.said = self._process.stdout.readline()
+        assert self.said, "the page's server has ended by itself"
+        words = self.said.split()
+        self.port = int(words[1] if words[0] == "port" else words[0].rstrip("/").rsplit(":", 1)[1])
+        self.address = f"https://127.0.0.1:{self.port}/" if words[0] == "port" else words[0]
+
+    def stop(self):
+        self._process.send_signal(signal.SIGINT)
+        assert self._process.wait() == 0, "the page's server did not end well"
+
+    def ask(self, path):
+        with urllib.request.urlopen(f"{self.address}api/{path}", timeout=120) as answer:
+            return json.load(answer)
+
+
+SPEC = json.dumps({"replicas": 4, "selector": {"matchLabels": {"app": "any"}}, "template": {
+    "metadata": {"labels": {"app": "any"}}, "spec": {"containers": [{"name": "main", "image": "registry.example/catalogue:1.25"}]}}})
+
+
+def broken_fleet():
+    """The manifests of fleet.yaml."""
+    text = (pathlib.Path(__file__).parent / "fleet.yaml").read_text(encoding="utf-8")
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return text.replace("spec: SPEC", f"spec: {SPEC}").replace("NOW", f'"{now}"')
