@@ -190,7 +190,7 @@ const live = follow({
 // ---- Keys.
 
 function step(direction) {
-  const links = [...main.querySelectorAll("a[href], summary, button")].filter((one) => one.offsetParent);
+  const links = [...main.querySelectorAll("a[href], summary, button")].filter((one) => one.checkVisibility());
   if (!links.length) return;
   const at = links.indexOf(document.activeElement);
   links[(at + direction + links.length) % links.length].focus();
