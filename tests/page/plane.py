@@ -145,6 +145,7 @@ class Gate:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None  # Who asked has gone.
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         self.kubeconfig = sandbox.folder / "gate.kubeconfig"
 
