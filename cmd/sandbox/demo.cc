@@ -392,6 +392,11 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
   }
   RETURN_IF_ERROR(walked);
   if (!console.out_is_terminal) return absl::OkStatus();
+  const std::unique_ptr<PageBeside> page = PageBeside::Start(*session);
+  if (page != nullptr) {
+    console.out << "The fleet as a page: " << console.out_colours.Bold(page->url()) << "\n"
+                << std::endl;
+  }
   const kube::ObjectKey& key = demo.deployment();
   console.out << Instructions(
                      *session, console.out_colours,
@@ -400,10 +405,6 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
                       absl::StrCat("kubectl -n ", key.ns, " scale deployment ", key.name,
                                    " --replicas 12")})
               << std::endl;
-  const std::unique_ptr<PageBeside> page = PageBeside::Start(*session);
-  if (page != nullptr) {
-    console.out << "The fleet as a page: " << console.out_colours.Bold(page->url()) << std::endl;
-  }
   ServeUntil(stop, *session, console.out, console.out_colours);
   return absl::OkStatus();
 }

@@ -9,7 +9,9 @@
 
 #include <malloc.h>
 
+#include <atomic>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -206,15 +208,18 @@ class ServerImpl : public Server {
   }
 
   void StartReading(const ViewerPtr& viewer) {
+    ++readings_;
     const bool runs = lists_.Run(viewer->owner(), [this, viewer] {
       try {
         Read(viewer);
       } catch (const std::exception& error) {
         FinishReading(*viewer, absl::InternalError(error.what()), absl::ZeroDuration());
       }
+      --readings_;
       malloc_trim(0);
     });
     if (!runs) {
+      --readings_;
       FinishReading(*viewer, absl::ResourceExhaustedError("too much is being read at the moment"),
                     absl::ZeroDuration());
     }
@@ -285,9 +290,16 @@ class ServerImpl : public Server {
   }
 
   void Tick() {
+    // The oldest reading first, and none that would have to wait: who comes new goes before.
+    std::multimap<absl::Time, ViewerPtr> due;
     for (const ViewerPtr& viewer : streams_.Viewers()) {
       viewers_.Touch(*viewer);
-      if (viewer->fleet().IsDue(absl::Now())) ReadFleet(viewer);
+      if (!viewer->fleet().IsDue(absl::Now())) continue;
+      const FleetAnswerPtr last = viewer->fleet().Last();
+      due.emplace(last == nullptr ? absl::InfinitePast() : last->at, viewer);
+    }
+    for (const auto& [at, viewer] : due) {
+      if (readings_ < kThreadsForLists) ReadFleet(viewer);
     }
     timers_.After(kTick, [this] { Tick(); });
   }
@@ -305,6 +317,7 @@ class ServerImpl : public Server {
   const ServeOptions options_;
   const ViewerPtr local_;  // nullptr with tokens.
   base::StopSource stop_;
+  std::atomic<int> readings_ = 0;  // Of the fleet, that are made or wait for a thread.
   Viewers viewers_;
   base::Timers timers_{base::RealClock()};
   Streams streams_;

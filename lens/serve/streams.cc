@@ -59,7 +59,14 @@ std::vector<std::shared_ptr<base::HttpStream>> Streams::Of(const Viewer& viewer)
 
 void Streams::Tell(const Viewer& viewer, absl::string_view event, const json::Value& data) {
   const std::string text = Event(event, data);
-  for (const auto& stream : Of(viewer)) stream->Write(text);
+  Write(Of(viewer), text);
+}
+
+void Streams::Write(const std::vector<std::shared_ptr<base::HttpStream>>& streams,
+                    const std::string& text) {
+  for (const auto& stream : streams) {
+    if (!stream->Write(text)) Forget(stream.get());
+  }
 }
 
 void Streams::End(const Viewer& viewer, absl::string_view event, const json::Value& data) {
@@ -77,9 +84,7 @@ void Streams::EndAll() {
 }
 
 void Streams::Beat() {
-  for (const ViewerPtr& viewer : Viewers()) {
-    for (const auto& stream : Of(*viewer)) stream->Write(": still here\n\n");
-  }
+  for (const ViewerPtr& viewer : Viewers()) Write(Of(*viewer), ": still here\n\n");
 }
 
 std::vector<ViewerPtr> Streams::Viewers() const {

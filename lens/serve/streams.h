@@ -39,6 +39,9 @@ class Streams {
     ViewerPtr viewer;
     std::shared_ptr<base::HttpStream> stream;
   };
+  // Writes to the streams, and forgets those that have ended.
+  void Write(const std::vector<std::shared_ptr<base::HttpStream>>& streams,
+             const std::string& text);
   void Forget(const base::HttpStream* stream);
   std::vector<std::shared_ptr<base::HttpStream>> Of(const Viewer& viewer) const;
 

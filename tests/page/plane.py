@@ -17,8 +17,6 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = ROOT / "build" / "release" / "bin"
 PATIENCE = 90.0
-PLURALS = {"PropagationPolicy": "propagationpolicies", "ClusterPropagationPolicy": "clusterpropagationpolicies",
-           "OverridePolicy": "overridepolicies", "Ingress": "ingresses"}
 
 
 def eventually(what, check):
@@ -33,29 +31,20 @@ def eventually(what, check):
         time.sleep(0.1)
 
 
-class Sandbox:
-    """A control plane with members and the controller manager."""
+class Server:
+    """An API server of the sandbox, with the rights of its kubeconfig."""
 
-    def __init__(self, folder, members=3):
-        self.folder = pathlib.Path(folder)
-        self._process = subprocess.Popen([BIN / "karmada-sandbox", "up", "--members", str(members), "--dir", self.folder],
-                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.kubeconfig = self.folder / "karmada.kubeconfig"
-        eventually("the sandbox is up", lambda: self.kubeconfig.exists() or self._process.poll() is not None)
-        assert self._process.poll() is None, "the sandbox has ended by itself"
-        config = yaml.safe_load(self.kubeconfig.read_text(encoding="utf-8"))
+    def __init__(self, kubeconfig):
+        self.kubeconfig = kubeconfig
+        config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self.server = cluster["server"]
         self.context = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
-        pair = self.folder / "client.pem"
+        pair = kubeconfig.with_suffix(".pem")
         pair.touch(mode=0o600)
         pair.write_bytes(base64.b64decode(user["client-certificate-data"]) + base64.b64decode(user["client-key-data"]))
         self.context.load_cert_chain(pair)
-        eventually("the clusters are ready", lambda: all(map(is_ready, self.list("cluster.karmada.io/v1alpha1", "clusters"))))
-
-    def stop(self):
-        self._process.send_signal(signal.SIGINT)
-        self._process.wait()
+        self._served = {}
 
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
@@ -67,14 +56,46 @@ class Sandbox:
         return self.call("GET", f"/{'apis' if '/' in version else 'api'}/{version}/{plural}")["items"]
 
     def create(self, manifest):
-        version, metadata = manifest["apiVersion"], manifest["metadata"]
-        plural = PLURALS.get(manifest["kind"], manifest["kind"].lower() + "s")
-        namespace = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
-        self.call("POST", f"/{'apis' if '/' in version else 'api'}/{version}{namespace}/{plural}", manifest)
+        self.create_in("default", manifest)
+
+    def create_in(self, namespace, manifest):
+        """Creates the object, in that namespace if it has none and needs one."""
+        version = manifest["apiVersion"]
+        path = f"/{'apis' if '/' in version else 'api'}/{version}"
+        if version not in self._served:
+            self._served[version] = {one["kind"]: one for one in self.call("GET", path)["resources"] if "/" not in one["name"]}
+        resource = self._served[version][manifest["kind"]]
+        if resource["namespaced"]:
+            path += f"/namespaces/{manifest['metadata'].setdefault('namespace', namespace)}"
+        self.call("POST", f"{path}/{resource['name']}", manifest)
 
     def create_all(self, text):
         for manifest in yaml.safe_load_all(text):
             self.create(manifest)
+
+
+class Sandbox(Server):
+    """A control plane with members and the controller manager."""
+
+    def __init__(self, folder, members=3):
+        self.folder = pathlib.Path(folder)
+        self._process = subprocess.Popen([BIN / "karmada-sandbox", "up", "--members", str(members), "--dir", self.folder],
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        kubeconfig = self.folder / "karmada.kubeconfig"
+        eventually("the sandbox is up", lambda: kubeconfig.exists() or self._process.poll() is not None)
+        assert self._process.poll() is None, "the sandbox has ended by itself"
+        super().__init__(kubeconfig)
+        self._members = {}
+        eventually("the clusters are ready", lambda: all(map(is_ready, self.list("cluster.karmada.io/v1alpha1", "clusters"))))
+
+    def member(self, name):
+        if name not in self._members:
+            self._members[name] = Server(self.folder / f"{name}.kubeconfig")
+        return self._members[name]
+
+    def stop(self):
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
 
 
 def is_ready(cluster):
@@ -124,6 +145,7 @@ class Gate:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None  # Who asked has gone.
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         self.kubeconfig = sandbox.folder / "gate.kubeconfig"
 

@@ -24,7 +24,7 @@ export const search = {
     filter("search", route, FIELDS, "Search"),
     !answer && el("p", null, "Fill in one field or several: what is found has all of them. ",
       el("a", {href: hash("search", {image: "nginx"})}, "Who runs nginx?")),
-    answer && el("p", {class: "soft"}, answer.via === "karmada-search" ? "From the cache of karmada-search."
+    answer && el("p", {class: "soft"}, answer.via === "karmada-search" ? "From the cache of karmada-search: of the clusters and kinds that its registries name."
       : `${answer.clustersAsked} clusters were asked through the control plane's proxy.`),
     answer?.items.length === 0 && el("p", null, "No object that could be read has all of this. Kinds are those that kubectl knows, and names and images are compared without case."),
     answer?.items.length > 0 && table("By namespace, name and cluster", [

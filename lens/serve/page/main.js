@@ -90,22 +90,27 @@ function stateText() {
 }
 
 function askForToken(message) {
+  const asked = document.getElementById("token-message");
+  if (asked) {  // The view and the live updates may both be refused: what is typed stays.
+    asked.textContent = visible(message);
+    return;
+  }
   const field = el("input", {type: "password", id: "token", autocomplete: "off", size: 40, required: true});
   const form = el("form", {class: "ask", onsubmit: (event) => {
     event.preventDefault();
     setToken(field.value.trim());
+    field.value = "";
     say("");
     show();
     live.start();
   }}, el("label", null, "Bearer token of the control plane", field), el("button", null, "Look"));
   main.replaceChildren(
     el("h1", null, "A token is needed"),
-    el("p", null, message),
+    el("p", {id: "token-message", role: "status"}, message),
     el("p", null, "What you see is what the control plane lets this token read. It stays in this tab, is sent to the ",
       "control plane with each question, and is kept nowhere else. One way to get one:"),
     el("pre", null, "kubectl create token NAME --duration 8h"), form);
   shown = {address: null, text: null};
-  document.body.dataset.asked = Number(document.body.dataset.asked ?? 0) + 1;
   field.focus();
 }
 
@@ -190,7 +195,7 @@ const live = follow({
 // ---- Keys.
 
 function step(direction) {
-  const links = [...main.querySelectorAll("a[href], summary, button")].filter((one) => one.offsetParent);
+  const links = [...main.querySelectorAll("a[href], summary, button")].filter((one) => one.checkVisibility());
   if (!links.length) return;
   const at = links.indexOf(document.activeElement);
   links[(at + direction + links.length) % links.length].focus();

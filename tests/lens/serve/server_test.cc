@@ -1,6 +1,7 @@
 // The server over a simulated control plane, as a browser or a script sees it.
 #include "lens/serve/server.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -224,6 +225,34 @@ TEST_CASE_METHOD(Shown,
   CHECK(Get("/api/fleet", "mallory").code == 401);
   fleet->control_plane().RevokeToken("alice-token");
   CHECK(Get("/api/fleet", "alice-token").code == 401);
+}
+
+TEST_CASE_METHOD(Shown, "Serve: so many live updates for each viewer and no more") {
+  fleet->control_plane().AddToken("alice-token", "alice");
+  Start(Mode::kTokens);
+  kube::ConnectionConfig config;
+  config.server = absl::StrCat("https://127.0.0.1:", server->port());
+  config.insecure_skip_tls_verify = true;
+  config.token = "alice-token";
+  const auto transport = *kube::NewHttpTransport(config);
+  kube::HttpRequest request;
+  request.method = "GET";
+  request.path = "/api/updates";
+  std::atomic<int> opened = 0, events = 0;
+  std::vector<std::unique_ptr<kube::HttpStream>> streams;
+  for (size_t i = 0; i < kMostStreamsOfViewer; ++i) {
+    streams.push_back(transport->Open(
+        request,
+        {[&](const kube::HttpResponse& head) { opened += head.code == 200 ? 1 : 0; },
+         [&](absl::string_view text) { events += absl::StrContains(text, "event: fleet"); },
+         [](const absl::Status&) {}}));
+  }
+  const int all = static_cast<int>(kMostStreamsOfViewer);
+  CHECK(tests::Eventually([&] { return opened == all; }));
+  // The fleet is read because somebody follows, and all of them are told.
+  CHECK(tests::Eventually([&] { return events >= all; }));
+  CHECK(Get("/api/updates", "alice-token").code == 429);
+  streams.clear();
 }
 
 TEST_CASE_METHOD(Shown, "Serve: a control plane that goes away is said, and it may come back") {
