@@ -98,7 +98,8 @@ class MirrorFixture {
     Start();
   }
   void Settle() {
-    const auto deadline = base::RealClock().SteadyNow() + absl::Seconds(60);
+    // A real server that starts again takes minutes on a busy machine.
+    const auto deadline = base::RealClock().SteadyNow() + absl::Minutes(5);
     const absl::Status idle = mirror_->AwaitIdle(deadline, {});
     INFO(idle.message());
     REQUIRE(idle.ok());
