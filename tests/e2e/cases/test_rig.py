@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from rig import kubernetes_changes, recording, replay, scenario, template_classes
+from rig import kubernetes_changes, recording, replay, scenario, suite, template_classes
 from rig.audit import Audit
 from rig.plane import Plane
 
@@ -221,6 +221,29 @@ class RigTest(unittest.TestCase):
         self.assertEqual(set(template_classes.present(objects)),
                          {"propagated", "Gadget", "cluster-scoped", "custom resource", "suspended", "plaintext",
                           "fieldOverrider for json"})
+
+    def test_all_parts_together_run_everything_once(self):
+        class Long(unittest.TestCase):
+            takes_turns = True
+
+            def test_it(self):
+                pass
+
+        class LongToo(Long):
+            pass
+
+        class Short(Long):
+            takes_turns = False
+
+        tests = [case("test_it") for case in (Long, LongToo, Short)]
+        halves = [suite.Part.parse(text).of_cases(tests) for text in ("1/2", "2/2")]
+        self.assertEqual([len(half) for half in halves], [2, 2])
+        self.assertEqual(set(halves[0]) | set(halves[1]), set(tests))
+        self.assertEqual(suite.Part().of_cases(tests), tests)
+        self.assertEqual(sorted(suite.Part(1, 2).of("abc") + suite.Part(2, 2).of("abc")), list("abc"))
+        for text in ("0/2", "3/2", "2", "a/b"):
+            with self.subTest(text), self.assertRaises(ValueError):
+                suite.Part.parse(text)
 
 
 if __name__ == "__main__":
