@@ -1,4 +1,5 @@
-// Reads the template of a binding for loops that end their pass for good when it does not exist.
+// Reads a template that somebody else has named, in a binding or an autoscaler, for loops that end
+// their pass for good when it does not exist.
 #ifndef WORKS_TEMPLATE_READ_H_
 #define WORKS_TEMPLATE_READ_H_
 
@@ -11,8 +12,8 @@
 namespace works {
 
 // Returns the template from the cache, or else from the server: the cache of its kind may be behind
-// that of bindings, which somebody else has written, and nothing brings the binding back once the
-// template is seen. kNotFound when the server does not have it either.
+// that of what names it, and nothing brings that back once the template is seen. kNotFound when the
+// server does not have it either.
 absl::StatusOr<kube::ObjectPtr> ReadTemplate(kube::ClusterClient& control_plane,
                                              const kube::Resource& resource,
                                              const kube::ObjectKey& key,

@@ -24,6 +24,7 @@
 #include "controllers/scale_target/register.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
+#include "works/template_read.h"
 
 namespace controllers {
 namespace {
@@ -72,17 +73,6 @@ std::vector<kube::Request> AfterUpdate(const kube::Object& before, const kube::O
   return requests;
 }
 
-// A cache may not have heard of a target yet, and nobody would look again when it has.
-absl::StatusOr<kube::ObjectPtr> FindTarget(kube::ClusterClient& client,
-                                           const kube::Resource& resource,
-                                           const kube::ObjectKey& key,
-                                           const base::StopToken& stop) {
-  absl::StatusOr<kube::ObjectPtr> cached = client.Get(resource, key, stop);
-  if (!kube::IsGone(cached.status())) return cached;
-  ASSIGN_OR_RETURN(kube::Object live, client.raw().Get(resource, key, stop));
-  return kube::Share(std::move(live));
-}
-
 }  // namespace
 
 absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Request& request,
@@ -99,7 +89,8 @@ absl::StatusOr<kube::Action> ScaleTargetReconciler::Reconcile(const kube::Reques
   // An autoscaler's reference is about its own namespace. A server would answer with the object of
   // a kind without namespaces all the same, which is not the autoscaler's author's to change.
   if (!resource->namespaced) return kube::Action::Done();
-  const absl::StatusOr<kube::ObjectPtr> target = FindTarget(client, *resource, request.key, stop);
+  const absl::StatusOr<kube::ObjectPtr> target =
+      works::ReadTemplate(client, *resource, request.key, stop);
   // A target that is created later is marked with the next update of its autoscaler's status.
   if (kube::IsGone(target.status())) return kube::Action::Done();
   RETURN_IF_ERROR(target.status());
