@@ -15,7 +15,6 @@
 #include "lens/why/questions.h"
 
 namespace lens::fleet {
-namespace {
 
 std::vector<std::string> EventFields() {
   return {"metadata.creationTimestamp",
@@ -28,8 +27,6 @@ std::vector<std::string> EventFields() {
           "eventTime",
           "count"};
 }
-
-}  // namespace
 
 void Evidence::ReadWarnings() {
   kube::ListOptions options;

@@ -17,6 +17,9 @@
 
 namespace lens::fleet {
 
+// Returns the fields of events that are read: what they say, about what, and when.
+std::vector<std::string> EventFields();
+
 // Not thread-safe.
 class Evidence {
  public:

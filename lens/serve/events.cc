@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lens/fleet/evidence.h"
 #include "lens/serve/shown.h"
 #include "lens/why/chain.h"
 
@@ -21,18 +22,9 @@ std::string SourceOf(const json::Value& event) {
 }  // namespace
 
 std::vector<std::string> EventFields() {
-  return {"metadata.creationTimestamp",
-          "involvedObject",
-          "reason",
-          "message",
-          "type",
-          "firstTimestamp",
-          "lastTimestamp",
-          "eventTime",
-          "count",
-          "series",
-          "source.component",
-          "reportingComponent"};
+  std::vector<std::string> fields = fleet::EventFields();
+  fields.insert(fields.end(), {"series", "source.component", "reportingComponent"});
+  return fields;
 }
 
 json::Value EventAsJson(const kube::Object& event) {
