@@ -124,8 +124,8 @@ class CacheWriter {
   void CallOnResync(const std::vector<ObjectPtr>& objects);
   void Dispatch();
   void Notify(const Change& change);
-  // Notes, in `flag`, that the first list is complete or that this has stopped, and tells who has
-  // asked.
+  // Sets `flag`, which says that the first list is complete or that this has stopped, and makes the
+  // calls of CallWhenSettled.
   void Settle(bool CacheWriter::*flag);
 
   Store store_;
