@@ -5,6 +5,7 @@
 #include "api/resources.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
+#include "tests/support/passing_time.h"
 
 namespace controllers {
 namespace {
@@ -24,11 +25,7 @@ struct Fixture : tests::ManagerFixture {
   kube::Object Lease() { return server->Find(api::Leases(), {"karmada-cluster", "m1"}); }
   // Lets time pass, until `done`.
   bool PassTimeUntil(const std::function<bool()>& done) {
-    return tests::Eventually([&] {
-      if (done()) return true;
-      clock.AdvanceAndAwait(absl::Seconds(11));
-      return done();
-    });
+    return tests::PassTimeUntil(clock, absl::Seconds(11), done);
   }
 };
 

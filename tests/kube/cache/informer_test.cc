@@ -8,6 +8,7 @@
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/passing_time.h"
 #include "tests/support/pods.h"
 
 namespace kube {
@@ -69,11 +70,7 @@ struct Fixture {
   }
   // Advances the clock, so that retries become due, until `done`.
   bool PassTimeUntil(const std::function<bool()>& done) {
-    return Eventually([&] {
-      if (done()) return true;
-      clock.AdvanceAndAwait(absl::Seconds(31));
-      return done();
-    });
+    return tests::PassTimeUntil(clock, absl::Seconds(31), done);
   }
 };
 

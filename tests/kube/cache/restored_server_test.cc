@@ -9,6 +9,7 @@
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/passing_time.h"
 #include "tests/support/pods.h"
 
 namespace kube {
@@ -32,11 +33,7 @@ struct Fixture {
   }
   // Advances the clock, so that retries become due, until `done`.
   bool PassTimeUntil(const std::function<bool()>& done, absl::Duration step = absl::Seconds(31)) {
-    return Eventually([&] {
-      if (done()) return true;
-      clock.AdvanceAndAwait(step);
-      return done();
-    });
+    return tests::PassTimeUntil(clock, step, done);
   }
   // Returns the content of the informer: "a@101 b@102".
   static std::string Contents(const Informer& informer) {

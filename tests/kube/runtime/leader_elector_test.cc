@@ -15,6 +15,7 @@
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/passing_time.h"
 
 namespace kube {
 namespace {
@@ -87,16 +88,10 @@ struct Fixture {
     lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(clock.Now()));
     server->Put(kLeases, lease);
   }
-  // Advances the clock in steps until `done`, but no further than `most`: on a busy machine it
-  // would run ahead of the threads.
+  // Advances the clock in steps until `done`, but no further than `most`.
   bool PassTimeUntil(const std::function<bool()>& done,
                      absl::Duration most = absl::InfiniteDuration()) {
-    const base::SteadyTime end = clock.SteadyNow() + most;
-    return Eventually([&] {
-      if (done()) return true;
-      if (clock.SteadyNow() < end) clock.AdvanceAndAwait(absl::Seconds(1));
-      return done();
-    });
+    return tests::PassTimeUntil(clock, absl::Seconds(1), done, most);
   }
 };
 

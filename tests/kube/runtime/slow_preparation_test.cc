@@ -12,6 +12,7 @@
 #include "absl/synchronization/notification.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
+#include "tests/support/passing_time.h"
 
 namespace kube {
 namespace {
@@ -57,10 +58,7 @@ struct Fixture : tests::ManagerFixture {
   }
   // Lets the time pass, second by second, until `done`.
   bool PassTimeUntil(const std::function<bool()>& done) {
-    return Eventually([&] {
-      if (!done()) clock.AdvanceAndAwait(absl::Seconds(1));
-      return done();
-    });
+    return tests::PassTimeUntil(clock, absl::Seconds(1), done);
   }
 };
 
