@@ -31,6 +31,8 @@ ALL_WORKS = "/apis/work.karmada.io/v1alpha1/works"
 NAMESPACE = "default"
 IN_MEMBERS = (f"/api/v1/namespaces/{NAMESPACE}/configmaps", f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments")
 IDLE_SECONDS = 20
+LARGEST_PLANE = 100  # Members of one karmada-sandbox.
+QUIET_EACH = 0.0005  # Of one CPU, for each cluster: more than one uses at rest.
 
 
 @dataclass
@@ -52,13 +54,58 @@ class Fleet:
     writes: int = 0
 
 
+class Planes:
+    """Control planes with up to a hundred members each, which are in pull mode. Use as a context manager."""
+
+    def __init__(self, bin_folder, folder, clusters):
+        self.bin, self.folder, self.stages, self.members = bin_folder, folder, [], {}
+        shutil.rmtree(folder, ignore_errors=True)
+        while len(self.members) < clusters:
+            name = f"plane{len(self.stages) + 1}"
+            stage = Stage(bin_folder, folder / name, min(clusters - len(self.members), LARGEST_PLANE))
+            self.stages.append(stage)
+            self.members.update({f"{name}-{member}": (stage, member) for member in stage.members})
+        for cluster, (stage, member) in self.members.items():
+            self._prepare(cluster, stage, member)
+
+    def _prepare(self, cluster, stage, member):
+        """The member leaves, so that its agent may register it, and gets its namespace and its folder."""
+        stage.host.delete(f"{CLUSTERS}/{member}")
+        stage.host.create("/api/v1/namespaces", {"metadata": {"name": f"karmada-es-{cluster}"}})
+        folder = self.folder / "clusters" / cluster
+        folder.mkdir(parents=True)
+        shutil.copy(stage.folder / "karmada.kubeconfig", folder / "karmada-kubeconfig")
+        shutil.copy(stage.folder / f"{member}.kubeconfig", folder / "kubeconfig")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for stage in self.stages:
+            stage.__exit__()
+
+    def items(self, path):
+        """What all control planes have there."""
+        return [(stage, item) for stage in self.stages for item in stage.host.items(path)]
+
+    def versions(self):
+        """The resourceVersion of each Work, and of each object of a Work in a cluster."""
+        found = {(stage.folder.name, item["metadata"]["namespace"], item["metadata"]["name"]): item["metadata"]["resourceVersion"]
+                 for stage, item in self.items(ALL_WORKS)}
+        for cluster, (stage, member) in self.members.items():
+            for path in IN_MEMBERS:
+                found.update({(cluster, path, item["metadata"]["name"]): item["metadata"]["resourceVersion"]
+                              for item in stage.kube(member).items(path)})
+        return found
+
+
 class FleetAgent(MeasuredProgram):
     """The process under test. Use as a context manager."""
 
-    def __init__(self, stage, name):
-        super().__init__(stage, name, [
-            stage.bin / "karmada-agent", f"--clusters-from={stage.folder / 'clusters'}", "--report-secrets=None",
-            "--leader-elect-release-on-exit", "--health-probe-bind-address=0"])
+    def __init__(self, planes, name):
+        super().__init__(planes, name, [
+            planes.bin / "karmada-agent", f"--clusters-from={planes.folder / 'clusters'}", "--report-secrets=None",
+            "--leader-elect=false", "--health-probe-bind-address=0"])
 
     def thread_names(self):
         return Counter((task / "comm").read_text().strip() for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir())
@@ -77,11 +124,12 @@ class Bench:
 
     def measure(self, clusters, works):
         found = Fleet(clusters)
-        self.say(f"a sandbox with {clusters} members")
-        with Stage(self.options.bin, TOP / "build" / "bench" / "agent-fleet", clusters) as stage:
-            prepare(stage)
-            with FleetAgent(stage, "agents") as agents:
-                found.ready = self.wait_ready(stage, agents)
+        self.say(f"sandboxes with {clusters} members")
+        with Planes(self.options.bin, TOP / "build" / "bench" / "agent-fleet", clusters) as planes:
+            with FleetAgent(planes, "agents") as agents:
+                # What the agents use at rest is more with more clusters.
+                agents.quiet_share = max(agents.quiet_share, clusters * QUIET_EACH)
+                found.ready = self.wait_ready(planes, agents)
                 found.start_cpu = agents.cpu_seconds()
                 self.say(f"all are Ready after {found.ready:.1f} s; at rest for {self.options.rest} s")
                 time.sleep(self.options.rest)
@@ -91,68 +139,54 @@ class Bench:
                 found.names, found.connections = agents.thread_names(), agents.connections()
                 if not works:
                     return found
-                found.applied = self.put_works(stage, agents, works)
+                found.applied = self.put_works(planes, agents, works)
                 time.sleep(self.options.rest)
                 agents.wait_quiet()
-                found.memory_with_works, before = agents.memory(), versions(stage)
+                found.memory_with_works, before = agents.memory(), planes.versions()
             self.say("started again")
-            self.restart(stage, found, before)
+            self.restart(planes, found, before)
         return found
 
-    def restart(self, stage, found, before):
-        for cluster in stage.members:
+    def restart(self, planes, found, before):
+        for cluster, (stage, _) in planes.members.items():
             stage.host.merge(f"{CLUSTERS}/{cluster}/status", {"status": {"conditions": []}})
-        with FleetAgent(stage, "agents-again") as agents:
-            found.again = self.wait_ready(stage, agents)
+        with FleetAgent(planes, "agents-again") as agents:
+            agents.quiet_share = max(agents.quiet_share, found.clusters * QUIET_EACH)
+            found.again = self.wait_ready(planes, agents)
+            time.sleep(self.options.rest)
             agents.wait_quiet()
             found.again_cpu = agents.cpu_seconds()
-        after = versions(stage)
+        after = planes.versions()
         found.writes = sum(after[path] != version for path, version in before.items()) + len(after.keys() - before.keys())
 
-    def wait_ready(self, stage, agents):
+    def wait_ready(self, planes, agents):
         """Seconds from the start of the process; accepts clusters meanwhile, as the cluster controller does."""
-        accepted = set()
-
         def all_ready():
             agents.check_alive()
-            found = stage.host.items(CLUSTERS)
-            for cluster in found:
-                name = cluster["metadata"]["name"]
-                if name not in accepted and not cluster["metadata"].get("finalizers"):
-                    stage.host.merge(f"{CLUSTERS}/{name}", {"metadata": {"finalizers": [FINALIZER]}})
-                accepted.add(name)
-            ready = sum(map(is_ready, found))
-            assert ready == len(stage.members), f"{ready} clusters are Ready"
+            found = planes.items(CLUSTERS)
+            for stage, cluster in found:
+                if not cluster["metadata"].get("finalizers"):
+                    stage.host.merge(f"{CLUSTERS}/{cluster['metadata']['name']}", {"metadata": {"finalizers": [FINALIZER]}})
+            ready = sum(has_condition(cluster, "Ready") for _, cluster in found)
+            assert ready == len(planes.members), f"{ready} clusters are Ready"
             return True
         wait_until("all clusters Ready", all_ready, self.options.limit, every=0.5)
         return time.monotonic() - agents.started
 
-    def put_works(self, stage, agents, works):
+    def put_works(self, planes, agents, works):
         self.say(f"{works} Works for each cluster")
-        for cluster in stage.members:
+        for cluster, (stage, _) in planes.members.items():
             for number in range(works):
                 stage.host.create(WORKS.format(f"karmada-es-{cluster}"), work(f"work-{number:03d}", number))
-        began, wanted = time.monotonic(), works * len(stage.members)
+        began, wanted = time.monotonic(), works * len(planes.members)
 
         def all_applied():
             agents.check_alive()
-            applied = sum(map(is_applied, stage.host.items(ALL_WORKS)))
+            applied = sum(has_condition(item, "Applied") for _, item in planes.items(ALL_WORKS))
             assert applied == wanted, f"{applied} of {wanted} Works"
             return True
         wait_until("all Works applied", all_applied, self.options.limit, every=2)
         return time.monotonic() - began
-
-
-def prepare(stage):
-    """The members leave, so that their agents may register them, and get their namespaces and folders."""
-    shutil.rmtree(stage.folder / "clusters", ignore_errors=True)
-    for cluster in stage.members:
-        stage.host.delete(f"{CLUSTERS}/{cluster}")
-        stage.host.create("/api/v1/namespaces", {"metadata": {"name": f"karmada-es-{cluster}"}})
-        folder = stage.folder / "clusters" / cluster
-        folder.mkdir(parents=True)
-        shutil.copy(stage.folder / "karmada.kubeconfig", folder / "karmada-kubeconfig")
-        shutil.copy(stage.folder / f"{cluster}.kubeconfig", folder / "kubeconfig")
 
 
 def work(name, number):
@@ -164,32 +198,13 @@ def work(name, number):
         manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {
             "replicas": 0, "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": "app:1"}]}}}}
-    manifest["metadata"] = {"name": name, "namespace": NAMESPACE}
+    manifest["metadata"] = {"name": name, "namespace": NAMESPACE, "labels": {"karmada.io/managed": "true"}}
     return {"apiVersion": "work.karmada.io/v1alpha1", "kind": "Work", "metadata": {"name": name},
             "spec": {"workload": {"manifests": [manifest]}}}
 
 
 def has_condition(item, kind):
     return any(c["type"] == kind and c["status"] == "True" for c in item.get("status", {}).get("conditions", []))
-
-
-def is_ready(cluster):
-    return has_condition(cluster, "Ready")
-
-
-def is_applied(item):
-    return has_condition(item, "Applied")
-
-
-def versions(stage):
-    """The resourceVersion of each object that an agent could write; the Clusters' are the restart's own."""
-    found = {("works", item["metadata"]["namespace"], item["metadata"]["name"]): item["metadata"]["resourceVersion"]
-             for item in stage.host.items(ALL_WORKS)}
-    for cluster in stage.members:
-        for path in IN_MEMBERS:
-            found.update({(cluster, path, item["metadata"]["name"]): item["metadata"]["resourceVersion"]
-                          for item in stage.kube(cluster).items(path)})
-    return found
 
 
 def table(results, works):
