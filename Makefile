@@ -142,6 +142,12 @@ bench-agent: setup ## Measure the agent of a pull cluster against upstream's (ne
 	@echo "== bench-agent"
 	@$(PYTHON) -u tests/bench/agent.py $(if $(N),--works $(N))
 
+.PHONY: bench-agent-fleet
+bench-agent-fleet: setup ## Measure one agent of many clusters on the sandbox (no Go; 10 minutes; N clusters at most: make bench-agent-fleet N=300)
+	$(call build,release,karmada-sandbox karmada-agent)
+	@echo "== bench-agent-fleet"
+	@$(PYTHON) -u tests/bench/agent_fleet.py $(if $(N),--clusters 1,20,$(N))
+
 .PHONY: bench-apply
 bench-apply: setup ## Measure server-side apply to members against updates (needs Go; 5 minutes; N apps: make bench-apply N=300)
 	$(call build,release,karmada-controller-manager)

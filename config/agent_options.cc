@@ -43,6 +43,20 @@ void AddOwnFlags(CLI::App& app, AgentFlagValues& a) {
            "directory with a folder NAME for each cluster, with its karmada-kubeconfig and its "
            "kubeconfig: be the agent of all of them, and follow the directory")
       ->type_name("DIRECTORY");
+  AddValue(
+      app, "--clusters-from-secrets", a.clusters_from_secrets,
+      "labels of the Secrets of clusters in the cluster that hosts this process, each with the "
+      "cluster's name and the keys karmada-kubeconfig and kubeconfig: be the agent of all of "
+      "them, and follow the Secrets")
+      ->type_name("SELECTOR");
+  AddValue(app, "--hosting-kubeconfig", a.hosting_kubeconfig,
+           "kubeconfig of that cluster; empty inside of it")
+      ->type_name("FILE");
+  AddValue(app, "--hosting-namespace", a.hosting_namespace,
+           "namespace there of the Secrets and of the leases of this process")
+      ->type_name("NAME");
+  AddSwitch(app, "--shard-clusters", a.shard_clusters,
+            "share the clusters among the replicas; otherwise one of them serves all");
   AddValue(app, "--cluster-name", a.cluster_name, "name of the cluster in the control plane")
       ->type_name("NAME");
   AddValue(app, "--cluster-namespace", a.cluster_namespace,
@@ -90,16 +104,39 @@ void AddFlags(CLI::App& app, AgentOptions& options) {
   AddLoopFlags(app, options.loops);
 }
 
+absl::Status ValidateClusters(const AgentFlagValues& a) {
+  if (!a.ServesMany()) return ValidateClusterName(a.cluster_name);
+  const char* const flag = a.clusters_from.empty() ? "--clusters-from-secrets" : "--clusters-from";
+  if (!a.cluster_name.empty() || !a.karmada_kubeconfig.empty() || !a.api_endpoint.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag,
+                     ": --cluster-name, --karmada-kubeconfig and --cluster-api-endpoint are those "
+                     "of one cluster"));
+  }
+  if (a.clusters_from_secrets.empty()) return absl::OkStatus();
+  if (!a.clusters_from.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, ": --clusters-from-secrets is given, too"));
+  }
+  RETURN_IF_ERROR(base::Annotate(kube::LabelSelector::Parse(a.clusters_from_secrets).status(),
+                                 "--clusters-from-secrets"));
+  return base::Annotate(kube::ValidateDns1123Label(a.hosting_namespace), "--hosting-namespace \"",
+                        a.hosting_namespace, "\"");
+}
+
+// Replicas that share the clusters know by their leases who is alive.
+absl::Status ValidateShards(const AgentFlagValues& a, const Options& loops) {
+  if (!a.shard_clusters) return absl::OkStatus();
+  if (a.clusters_from_secrets.empty()) {
+    return absl::InvalidArgumentError("--shard-clusters: it needs --clusters-from-secrets");
+  }
+  if (loops.leader_election.enabled) return absl::OkStatus();
+  return absl::InvalidArgumentError("--shard-clusters: it needs --leader-elect");
+}
+
 // The rules are upstream's, and one of ours: a certificate that is asked for in every moment.
 absl::Status ValidateAgent(const AgentFlagValues& a) {
-  if (a.clusters_from.empty()) {
-    RETURN_IF_ERROR(ValidateClusterName(a.cluster_name));
-  } else if (!a.cluster_name.empty() || !a.karmada_kubeconfig.empty() || !a.api_endpoint.empty()) {
-    return absl::InvalidArgumentError(
-        "--clusters-from: --cluster-name, --karmada-kubeconfig and --cluster-api-endpoint are "
-        "those "
-        "of one cluster");
-  }
+  RETURN_IF_ERROR(ValidateClusters(a));
   if (a.lease_duration < absl::Seconds(1)) {
     return absl::InvalidArgumentError("--cluster-lease-duration: must be at least 1s");
   }
@@ -162,7 +199,10 @@ constexpr Support kNotes[] = {
     {"--cluster-memory-mib", State::kHere, "of this program only"},
     {kReleaseFlag, State::kHere, "of this program only"},
     {"--clusters-from", State::kHere, "of this program only"},
+    {"--clusters-from-secrets", State::kHere, "of this program only"},
     {"--health-probe-bind-address", State::kHere, "serves /livez and /readyz as well"},
+    {"--hosting-kubeconfig", State::kHere, "of this program only; with --clusters-from-secrets"},
+    {"--hosting-namespace", State::kHere, "of this program only; with --clusters-from-secrets"},
     {"--karmada-kubeconfig-namespace", State::kHere, "only with the controller certRotation"},
     {"--kube-api-burst", State::kHere, "only with --kube-api-qps"},
     {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
@@ -172,6 +212,7 @@ constexpr Support kNotes[] = {
     {"--member-server-side-apply", State::kHere, "of this program only"},
     {"--profiling-bind-address", State::kHere, "only with --enable-pprof"},
     {"--report-secrets", State::kHere, "a token that has changed is reported again"},
+    {"--shard-clusters", State::kHere, "of this program only; with --clusters-from-secrets"},
     {"--success-events", State::kHere, "of this program only"},
 };
 
@@ -213,7 +254,8 @@ ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv, PermissionF
   std::erase(parsed.options.agent.zones, "");
   if (loops.wanted_release.has_value()) loops.Emulate(*loops.wanted_release);
   absl::Status valid = ValidateAgent(parsed.options.agent);
-  valid.Update(internal::ValidateOptions(loops));  // Keeps the first error.
+  valid.Update(ValidateShards(parsed.options.agent, loops));  // Keeps the first error.
+  valid.Update(internal::ValidateOptions(loops));
   valid.Update(internal::ValidatePermissions(permissions));
   if (!valid.ok()) return Refused(valid.message());
   loops.warnings = internal::UnusedFlagWarnings(app);

@@ -17,6 +17,11 @@ struct AgentFlagValues {
   std::string karmada_kubeconfig, karmada_context;
   // A directory with a folder for each cluster, instead of the flags above and below about one.
   std::string clusters_from;
+  // A label selector of Secrets in the hosting cluster, instead of a directory.
+  std::string clusters_from_secrets;
+  std::string hosting_kubeconfig;
+  std::string hosting_namespace = "karmada-system";  // Of the Secrets and of this process's Leases.
+  bool shard_clusters = false;
   std::string cluster_name;
   std::string cluster_namespace = "karmada-cluster";
   std::string api_endpoint, proxy_server_address;
@@ -30,6 +35,7 @@ struct AgentFlagValues {
   double rotation_threshold = 0.2;  // Of a certificate's life.
   std::string karmada_kubeconfig_namespace = "karmada-system";
 
+  bool ServesMany() const { return !clusters_from.empty() || !clusters_from_secrets.empty(); }
   bool Reports(const std::string& secret) const;
 };
 

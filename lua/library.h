@@ -3,6 +3,7 @@
 #define LUA_LIBRARY_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,10 @@ struct Library {
     LibraryFunction function;
   };
   std::vector<Entry> functions;
-  // Lua that returns a table with further functions; "" for none. It runs once for each state,
+  // Lua that returns a table with further functions; nullptr for none. It runs once for each state,
   // which scripts then share one after the other: it must not define globals, and its functions
   // must keep nothing from one call to the next and hand out no table of their own.
-  std::string source;
+  std::shared_ptr<const std::string> source;
 };
 
 }  // namespace lua

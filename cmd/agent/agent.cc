@@ -1,7 +1,8 @@
 // RunAgent waits for the control plane, registers the cluster, and then constructs the parts, each
-// of which may use those above it. Run builds the loops, waits for the interpreter's
-// configurations, and hands over to the manager. At the end the parts go in the reverse order;
-// informers and the member are stopped before that, because their handlers point into the loops.
+// of which may use those above it. Load builds the loops and waits for the interpreter's
+// configurations; then the manager takes over. RunningAgent does the same, and returns meanwhile.
+// At the end the parts go in the reverse order; informers and the member are stopped before that,
+// because their handlers point into the loops.
 //
 // What an agent may do in the control plane is what `karmadactl register` allows it. It lists one
 // Cluster and one namespace of Works. Secrets, bindings, Namespaces, and the kind of interpreter
@@ -89,7 +90,8 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
   const ControlPlaneAccess& access = *connections.control_plane;
   controllers::LoopPartsOptions parts;
   parts.program = api::kAgent;
-  parts.fence = std::make_shared<kube::LeaderFence>(base::RealClock());
+  parts.fence =
+      place.fence != nullptr ? place.fence : std::make_shared<kube::LeaderFence>(base::RealClock());
   parts.loops = parts.fence->Over(access.loops());
   parts.leases = access.leases();
   parts.host = access.host();
@@ -103,7 +105,7 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
   };
   parts.served = controllers::ServedClusters::OfAgent(cluster);
   parts.registry = place.registry;
-  parts.pool = place.pool;
+  parts.shared = place.shared;
   parts.ends_process = place.ends_process;
   return parts;
 }
@@ -121,7 +123,9 @@ class Agent {
                        nullptr) {}
   ~Agent() { parts_.StopInformers(); }
 
-  absl::Status Run(const base::StopToken& stop);
+  // Prepares Run, or Begin.
+  absl::Status Load(const base::StopToken& stop);
+  controllers::LoopParts& parts() { return parts_; }
 
  private:
   void AddRunnables();
@@ -133,13 +137,12 @@ class Agent {
   kube::Client member_client_;  // For what is not the loops'.
 };
 
-absl::Status Agent::Run(const base::StopToken& stop) {
+absl::Status Agent::Load(const base::StopToken& stop) {
   parts_.ShowBuild();
   RETURN_IF_ERROR(BuildAgentLoops(parts_.context()));
   LogAgentLoops(options_.loops);
   AddRunnables();
-  RETURN_IF_ERROR(parts_.LoadInterpreter(stop));
-  return parts_.Run(stop);
+  return parts_.LoadInterpreter(stop);
 }
 
 void Agent::AddRunnables() {
@@ -222,9 +225,9 @@ absl::Status Register(const config::AgentOptions& options, const AgentConnection
 
 // Uses a client of its own, before anything is built that would repeat its requests.
 absl::Status Prepare(config::AgentOptions& options, const AgentConnections& connections,
-                     const base::StopToken& stop) {
+                     const AgentPlace& place, const base::StopToken& stop) {
   const ControlPlaneAccess& access = *connections.control_plane;
-  kube::Client client(access.loops(),
+  kube::Client client(place.fence != nullptr ? place.fence->Over(access.loops()) : access.loops(),
                       controllers::ControlPlaneClient(options.loops, api::kAgent, access.host()),
                       base::RealClock(), nullptr);
   ASSIGN_OR_RETURN(const config::Release release,
@@ -238,13 +241,45 @@ absl::Status Prepare(config::AgentOptions& options, const AgentConnections& conn
 
 absl::Status RunAgent(config::AgentOptions options, const AgentConnections& connections,
                       const AgentPlace& place, const base::StopToken& stop) {
-  if (const absl::Status ready = Prepare(options, connections, stop); !ready.ok()) {
+  if (const absl::Status ready = Prepare(options, connections, place, stop); !ready.ok()) {
     if (place.ends_process) base::EndProcessAfter(controllers::kStopLimit, 1);
     return ready;
   }
   return controllers::RunToTheEnd<Agent>(
       std::make_unique<Agent>(options, connections, place),
-      [&](Agent& agent) { return agent.Run(stop); }, place.ends_process);
+      [&](Agent& agent) {
+        const absl::Status loaded = agent.Load(stop);
+        return loaded.ok() ? agent.parts().Run(stop) : loaded;
+      },
+      place.ends_process);
+}
+
+struct RunningAgent::Impl {
+  Impl(config::AgentOptions given, const AgentConnections& connections, const AgentPlace& place)
+      : options(std::move(given)), agent(options, connections, place) {}
+
+  const config::AgentOptions options;
+  Agent agent;
+};
+
+RunningAgent::RunningAgent(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RunningAgent::~RunningAgent() = default;
+
+absl::StatusOr<std::unique_ptr<RunningAgent>> RunningAgent::Start(config::AgentOptions options,
+                                                                  AgentConnections connections,
+                                                                  const AgentPlace& place,
+                                                                  Calls calls) {
+  RETURN_IF_ERROR(Prepare(options, connections, place, calls.stop));
+  auto impl = std::make_unique<Impl>(std::move(options), connections, place);
+  RETURN_IF_ERROR(impl->agent.Load(calls.stop));
+  RETURN_IF_ERROR(impl->agent.parts().Begin(std::move(calls.on_failure)));
+  return std::unique_ptr<RunningAgent>(new RunningAgent(std::move(impl)));
+}
+
+absl::Status RunningAgent::End(std::unique_ptr<RunningAgent> agent) {
+  absl::Status ended = agent->impl_->agent.parts().End();
+  if (absl::IsDeadlineExceeded(ended)) static_cast<void>(agent.release());
+  return ended;
 }
 
 }  // namespace cmd

@@ -2,17 +2,17 @@
 #ifndef CMD_AGENT_AGENT_H_
 #define CMD_AGENT_AGENT_H_
 
+#include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/metrics.h"
 #include "base/stop_token.h"
 #include "cmd/agent/connections.h"
 #include "config/agent_options.h"
-
-namespace kube {
-class WorkerPool;
-}
+#include "controllers/process/loop_parts.h"
+#include "kube/runtime/leader_fence.h"
 
 namespace cmd {
 
@@ -21,8 +21,11 @@ struct AgentPlace {
   // Given by a process that shows the metrics of several agents. With nullptr the agent serves its
   // own.
   std::shared_ptr<metrics::Registry> registry;
-  // The threads of the loops of all agents of the process. With nullptr the agent has its own.
-  std::shared_ptr<kube::WorkerPool> pool;
+  // Keeps its writes back, also those of its registration; nullptr: it has a leader lease of its
+  // own (with --leader-elect), and only the loops' writes are kept back when that is lost.
+  std::shared_ptr<kube::LeaderFence> fence;
+  // What it shares with the other agents of the process.
+  controllers::SharedParts shared = {};
   // The process ends with the agent.
   bool ends_process = true;
 };
@@ -33,6 +36,31 @@ struct AgentPlace {
 // the options, or else of the control plane.
 absl::Status RunAgent(config::AgentOptions options, const AgentConnections& connections,
                       const AgentPlace& place, const base::StopToken& stop);
+
+// An agent that runs without a thread of its own.
+class RunningAgent {
+ public:
+  struct Calls {
+    // Called when the agent cannot go on, on any thread, perhaps several times; End then tells why.
+    // It must not block.
+    std::function<void()> on_failure;
+    base::StopToken stop;  // Ends the start.
+  };
+  // Blocks until the cluster is registered and everything has been started. Errors are those of
+  // RunAgent.
+  static absl::StatusOr<std::unique_ptr<RunningAgent>> Start(config::AgentOptions options,
+                                                             AgentConnections connections,
+                                                             const AgentPlace& place, Calls calls);
+  // Ends the agent, and returns what RunAgent would. After kDeadlineExceeded some of its threads
+  // still run, and nothing has been destroyed.
+  static absl::Status End(std::unique_ptr<RunningAgent> agent);
+  ~RunningAgent();
+
+ private:
+  struct Impl;
+  explicit RunningAgent(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace cmd
 

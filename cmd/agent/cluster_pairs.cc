@@ -12,16 +12,30 @@
 namespace cmd {
 namespace {
 
-absl::StatusOr<std::string> Usable(const std::string& name, const ClusterPair& pair) {
-  RETURN_IF_ERROR(config::ValidateClusterName(name));
-  RETURN_IF_ERROR(base::ReadContent(pair.karmada_kubeconfig).status());
-  return base::ReadContent(pair.kubeconfig);
+absl::StatusOr<std::string> ReadKubeconfig(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(std::string text, base::ReadContent(path.string()));
+  RETURN_IF_ERROR(ValidateKubeconfigText(text, path.string()));
+  return text;
+}
+
+absl::Status Read(const std::filesystem::path& folder, ClusterPair& pair) {
+  RETURN_IF_ERROR(config::ValidateClusterName(folder.filename().string()));
+  ASSIGN_OR_RETURN(pair.karmada_kubeconfig, ReadKubeconfig(folder / kKarmadaKubeconfig));
+  ASSIGN_OR_RETURN(pair.kubeconfig, ReadKubeconfig(folder / kKubeconfig));
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::map<std::string, ClusterPair>> ReadClusterPairs(const std::string& directory) {
-  std::map<std::string, ClusterPair> pairs;
+absl::Status ValidateKubeconfigText(absl::string_view text, absl::string_view what) {
+  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(what, ": it is empty"));
+  if (text.size() <= kLongestKubeconfig) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      what, ": it has ", text.size(), " bytes, and a kubeconfig may have ", kLongestKubeconfig));
+}
+
+absl::StatusOr<ClusterPairs> ReadClusterPairs(const std::string& directory) {
+  ClusterPairs pairs;
   std::error_code error;
   // A loop over the range would throw where the directory cannot be read on.
   std::filesystem::directory_iterator entry_at(directory, error);
@@ -30,13 +44,8 @@ absl::StatusOr<std::map<std::string, ClusterPair>> ReadClusterPairs(const std::s
     const std::string name = entry.path().filename().string();
     std::error_code unknown;  // An entry that has just been removed is not a cluster.
     if (name.empty() || name[0] == '.' || !entry.is_directory(unknown)) continue;
-    ClusterPair pair;
-    pair.karmada_kubeconfig = (entry.path() / "karmada-kubeconfig").string();
-    pair.kubeconfig = (entry.path() / "kubeconfig").string();
-    absl::StatusOr<std::string> content = Usable(name, pair);
-    pair.usable = content.status();
-    if (content.ok()) pair.content = *std::move(content);
-    pairs[name] = std::move(pair);
+    ClusterPair& pair = pairs[name];
+    pair.usable = Read(entry.path(), pair);
   }
   // A part of the directory must not end the agents of the rest.
   if (error) {

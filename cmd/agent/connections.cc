@@ -17,6 +17,7 @@
 #include "kube/client/client.h"
 #include "kube/client/errors.h"
 #include "kube/http/http_transport.h"
+#include "kube/kubeconfig/self_contained_kubeconfig.h"
 
 namespace cmd {
 namespace {
@@ -34,8 +35,7 @@ kube::KubeconfigOptions ControlPlaneOptions(const config::AgentFlagValues& flags
   return {std::move(path), flags.karmada_context};
 }
 
-absl::StatusOr<kube::ConnectionConfig> Load(const kube::KubeconfigOptions& options) {
-  absl::StatusOr<kube::ConnectionConfig> config = kube::LoadConnectionConfig(options);
+absl::StatusOr<kube::ConnectionConfig> Urgent(absl::StatusOr<kube::ConnectionConfig> config) {
   if (config.ok()) config->urgent = true;
   return config;
 }
@@ -47,27 +47,38 @@ kube::ConnectionConfig With(kube::ConnectionConfig config, const tls::KeyPair& c
 
 }  // namespace
 
-ControlPlaneAccess::ControlPlaneAccess(kube::KubeconfigOptions options,
-                                       kube::ConnectionConfig config)
-    : options_(std::move(options)),
+void KubeconfigText::Set(const std::string& text) {
+  absl::MutexLock lock(&mu_);
+  if (text == text_) return;
+  text_ = text;
+  is_parsed_ = false;
+}
+
+absl::StatusOr<kube::ConnectionConfig> KubeconfigText::Load() {
+  absl::MutexLock lock(&mu_);
+  if (!std::exchange(is_parsed_, true)) config_ = kube::ParseSelfContainedKubeconfig(text_);
+  return config_;
+}
+
+ControlPlaneAccess::ControlPlaneAccess(Load load, kube::ConnectionConfig config)
+    : load_(std::move(load)),
       host_(kube::HostOf(config.server)),
       in_file_(config),
       in_use_(std::move(config)) {}
 
-absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> ControlPlaneAccess::Open(
-    kube::KubeconfigOptions options) {
-  ASSIGN_OR_RETURN(kube::ConnectionConfig config, Load(options));
+absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> ControlPlaneAccess::Open(Load load) {
+  ASSIGN_OR_RETURN(kube::ConnectionConfig config, Urgent(load()));
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> loops, kube::NewHttpTransport(config));
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> leases, kube::NewHttpTransport(config));
   std::shared_ptr<ControlPlaneAccess> access(
-      new ControlPlaneAccess(std::move(options), std::move(config)));
+      new ControlPlaneAccess(std::move(load), std::move(config)));
   access->loops_ = std::make_shared<kube::ExchangeableTransport>(std::move(loops));
   access->leases_ = std::make_shared<kube::ExchangeableTransport>(std::move(leases));
   return access;
 }
 
 absl::StatusOr<bool> ControlPlaneAccess::Reload() {
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, Load(options_));
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, Urgent(load_()));
   absl::MutexLock lock(&mu_);
   if (kube::SameConnection(config, in_file_)) return false;
   if (!kube::SameConnection(config, in_use_)) RETURN_IF_ERROR(Use(config));
@@ -128,20 +139,44 @@ absl::Duration KubeconfigWatch::Tick(const base::StopToken&) {
   return kBetweenLooks;
 }
 
-absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options) {
+namespace {
+
+absl::StatusOr<AgentConnections> Connect(ControlPlaneAccess::Load control_plane,
+                                         absl::StatusOr<kube::ConnectionConfig> member) {
   AgentConnections connections;
   absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> plane =
-      ControlPlaneAccess::Open(ControlPlaneOptions(options.agent));
-  RETURN_IF_ERROR(base::Annotate(plane.status(), "--karmada-kubeconfig"));
+      ControlPlaneAccess::Open(std::move(control_plane));
+  RETURN_IF_ERROR(plane.status());
   connections.control_plane = *std::move(plane);
-  absl::StatusOr<kube::ConnectionConfig> member =
-      kube::LoadConnectionConfig({options.loops.kubeconfig, ""});
   RETURN_IF_ERROR(base::Annotate(member.status(), kOfMember));
   absl::StatusOr<std::shared_ptr<kube::Transport>> to_member = kube::NewHttpTransport(*member);
   RETURN_IF_ERROR(base::Annotate(to_member.status(), kOfMember));
   connections.to_member = *std::move(to_member);
   connections.member = *std::move(member);
   return connections;
+}
+
+}  // namespace
+
+absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options) {
+  const auto load = [of_plane = ControlPlaneOptions(options.agent)] {
+    absl::StatusOr<kube::ConnectionConfig> config = kube::LoadConnectionConfig(of_plane);
+    if (config.ok()) return config;
+    return absl::StatusOr<kube::ConnectionConfig>(
+        base::Annotate(config.status(), "--karmada-kubeconfig"));
+  };
+  return Connect(load, kube::LoadConnectionConfig({options.loops.kubeconfig, ""}));
+}
+
+absl::StatusOr<AgentConnections> ConnectAgent(std::shared_ptr<KubeconfigText> control_plane,
+                                              const std::string& member) {
+  const auto load = [text = std::move(control_plane)] {
+    absl::StatusOr<kube::ConnectionConfig> config = text->Load();
+    if (config.ok()) return config;
+    return absl::StatusOr<kube::ConnectionConfig>(
+        base::Annotate(config.status(), "the kubeconfig of the control plane"));
+  };
+  return Connect(load, kube::ParseSelfContainedKubeconfig(member));
 }
 
 }  // namespace cmd

@@ -2,6 +2,7 @@
 #ifndef CMD_AGENT_CONNECTIONS_H_
 #define CMD_AGENT_CONNECTIONS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,12 +21,31 @@
 
 namespace cmd {
 
+// A kubeconfig that is not in a file, and that may be replaced by another one. Thread-safe.
+class KubeconfigText {
+ public:
+  explicit KubeconfigText(std::string text) : text_(std::move(text)) {}
+
+  void Set(const std::string& text);
+  // Parses the text, unless it is the one that was parsed last, as
+  // kube::ParseSelfContainedKubeconfig does.
+  absl::StatusOr<kube::ConnectionConfig> Load();
+
+ private:
+  absl::Mutex mu_;
+  std::string text_ ABSL_GUARDED_BY(mu_);
+  bool is_parsed_ ABSL_GUARDED_BY(mu_) = false;
+  absl::StatusOr<kube::ConnectionConfig> config_ ABSL_GUARDED_BY(mu_);
+};
+
 // The control plane, by a kubeconfig that may change while the agent runs: the kubelet writes the
 // file again when the Secret behind it has changed. Thread-safe.
 class ControlPlaneAccess {
  public:
-  // Sends no request. The error names the file and the field that cannot be used.
-  static absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> Open(kube::KubeconfigOptions options);
+  using Load = std::function<absl::StatusOr<kube::ConnectionConfig>()>;
+  // `load` reads the kubeconfig, again and again, on any thread. Sends no request. The error names
+  // the file and the field that cannot be used.
+  static absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> Open(Load load);
 
   const std::string& host() const { return host_; }  // "host:port", as at the start.
   // One transport for the loops and one for the Leases, whose renewals must never wait for the
@@ -43,10 +63,10 @@ class ControlPlaneAccess {
                               const base::StopToken& stop);
 
  private:
-  ControlPlaneAccess(kube::KubeconfigOptions options, kube::ConnectionConfig config);
+  ControlPlaneAccess(Load load, kube::ConnectionConfig config);
   absl::Status Use(const kube::ConnectionConfig& config) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  const kube::KubeconfigOptions options_;
+  const Load load_;
   const std::string host_;
   std::shared_ptr<kube::ExchangeableTransport> loops_, leases_;
   absl::Mutex mu_;
@@ -80,6 +100,10 @@ struct AgentConnections {
 // pod, else ~/.kube/config, as with upstream. The error names the flag, the file and the field that
 // cannot be used.
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options);
+// The same for kubeconfigs that are not in files: the texts of the control plane's and the
+// member's.
+absl::StatusOr<AgentConnections> ConnectAgent(std::shared_ptr<KubeconfigText> control_plane,
+                                              const std::string& member);
 
 }  // namespace cmd
 

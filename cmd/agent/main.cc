@@ -17,6 +17,7 @@
 #include "cmd/agent/agent_fleet.h"
 #include "cmd/agent/cluster_pairs.h"
 #include "cmd/agent/connections.h"
+#include "cmd/agent/hosted_fleet.h"
 #include "cmd/agent/permissions.h"
 #include "config/agent_options.h"
 #include "config/command_line.h"
@@ -63,14 +64,20 @@ int RunOne(char** argv, const config::AgentOptions& options, const base::StopTok
 }
 
 int Run(char** argv, const config::AgentOptions& options, const base::StopToken& stop) {
-  if (options.agent.clusters_from.empty()) return RunOne(argv, options, stop);
-  if (const auto pairs = cmd::ReadClusterPairs(options.agent.clusters_from); !pairs.ok()) {
-    base::LogError("the clusters cannot be read", {{"error", pairs.status()}});
-    return config::kUsageExitCode;
+  if (!options.agent.ServesMany()) return RunOne(argv, options, stop);
+  const bool has_directory = !options.agent.clusters_from.empty();
+  if (has_directory) {
+    if (const auto pairs = cmd::ReadClusterPairs(options.agent.clusters_from); !pairs.ok()) {
+      base::LogError("the clusters cannot be read", {{"error", pairs.status()}});
+      return config::kUsageExitCode;
+    }
   }
-  const absl::Status result = cmd::RunAgentFleet(options, stop);
+  const absl::Status result =
+      has_directory ? cmd::RunAgentFleet(options, stop) : cmd::RunHostedFleet(options, stop);
   if (result.ok()) return 0;
   base::LogError("karmada-agent ends", {{"error", result}});
+  // Threads that outlived the graceful period must not delay the end of the process.
+  if (absl::IsDeadlineExceeded(result)) _exit(kFailed);
   return kFailed;
 }
 

@@ -21,6 +21,7 @@ struct Family {
 // Returns the line of a series with the label; names of clusters need no quoting.
 std::string Labelled(absl::string_view line, const std::string& cluster) {
   const size_t end = line.find_first_of("{ ");
+  if (cluster.empty()) return std::string(line);
   if (end == absl::string_view::npos) return std::string(line);
   const absl::string_view rest = line.substr(end);
   if (rest[0] != '{') {

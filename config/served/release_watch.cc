@@ -7,34 +7,35 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "config/served/served_release.h"
 
 namespace config {
 namespace {
 
-constexpr absl::Duration kPeriod = absl::Minutes(1);
 constexpr char kMark[] = "config/other-release";
 
 }  // namespace
 
+absl::Status CheckRelease(Release present, ServedRelease& served, const base::StopToken& stop) {
+  const absl::StatusOr<Release> answer = served.Ask(stop);
+  if (!answer.ok()) {
+    base::IgnoreError(answer.status(), "the release is asked for again in a minute");
+    return absl::OkStatus();
+  }
+  if (*answer == present) return absl::OkStatus();
+  absl::Status other = absl::AbortedError(absl::StrCat(
+      "the control plane serves the definitions of Karmada ", kReleases.TextOf(*answer),
+      ", and this process behaves as ", kReleases.TextOf(present)));
+  other.SetPayload(kMark, absl::Cord());
+  return other;
+}
+
 absl::Status AwaitOtherRelease(Release present, kube::Client& client, const base::StopToken& stop) {
   ServedRelease asked(client);
-  while (client.clock().SleepFor(kPeriod, stop)) {
-    const absl::StatusOr<Release> served = asked.Ask(stop);
-    if (!served.ok()) {
-      base::IgnoreError(served.status(), "the release is asked for again in a minute");
-      continue;
-    }
-    if (*served == present) continue;
-    absl::Status other = absl::AbortedError(absl::StrCat(
-        "the control plane serves the definitions of Karmada ", kReleases.TextOf(*served),
-        ", and this process behaves as ", kReleases.TextOf(present)));
-    other.SetPayload(kMark, absl::Cord());
-    return other;
+  while (client.clock().SleepFor(kReleaseLookPeriod, stop)) {
+    RETURN_IF_ERROR(CheckRelease(present, asked, stop));
   }
   return absl::OkStatus();
 }

@@ -3,8 +3,10 @@
 #define CONFIG_SERVED_RELEASE_WATCH_H_
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "base/stop_token.h"
 #include "config/release.h"
+#include "config/served/served_release.h"
 #include "kube/client/client.h"
 
 namespace config {
@@ -14,6 +16,12 @@ namespace config {
 // the process has to begin again, because gates, reasons and defaults are those of a release from
 // the start on. An answer that cannot be had changes nothing. Blocks.
 absl::Status AwaitOtherRelease(Release present, kube::Client& client, const base::StopToken& stop);
+
+// Asks once, and returns the error that AwaitOtherRelease would. An answer that cannot be had is
+// OK.
+absl::Status CheckRelease(Release present, ServedRelease& served, const base::StopToken& stop);
+// How often AwaitOtherRelease asks.
+inline constexpr absl::Duration kReleaseLookPeriod = absl::Minutes(1);
 
 // Returns whether it is the error of AwaitOtherRelease, whatever has been added to its message.
 bool IsOtherRelease(const absl::Status& ended);

@@ -22,6 +22,7 @@
 #include "controllers/process/member_memory.h"
 #include "controllers/process/resync.h"
 #include "kube/runtime/memory_watch.h"
+#include "kube/runtime/periodic.h"
 #include "kube/runtime/startup_health.h"
 
 namespace controllers {
@@ -31,22 +32,28 @@ constexpr int64_t kMemberBytesWithoutLimit = int64_t{1} << 30;
 
 // Ends the manager when the control plane has become one of another release. The lease is given
 // back, since this process leads again as the other release.
-class ReleaseWatch : public kube::Runnable {
+class ReleaseWatch : public kube::Periodic {
  public:
   // REQUIRES: `client` and `manager` outlive the runnable.
   ReleaseWatch(config::Release present, kube::Client& client, kube::Manager& manager)
-      : present_(present), client_(client), manager_(manager) {}
+      : Periodic(manager.clock()), present_(present), served_(client), manager_(manager) {}
 
   std::string name() const override { return "release watch"; }
-  absl::Status Run(const base::StopToken& stop) override {
-    absl::Status ended = config::AwaitOtherRelease(present_, client_, stop);
-    if (!ended.ok()) manager_.GiveLeaseBackAtEnd();
-    return ended;
+
+ protected:
+  absl::Duration Begin() override { return config::kReleaseLookPeriod; }
+  absl::Duration Tick(const base::StopToken& stop) override {
+    absl::Status other = config::CheckRelease(present_, served_, stop);
+    if (!other.ok()) {
+      manager_.GiveLeaseBackAtEnd();
+      EndWith(std::move(other));
+    }
+    return config::kReleaseLookPeriod;
   }
 
  private:
   const config::Release present_;
-  kube::Client& client_;
+  config::ServedRelease served_;
   kube::Manager& manager_;
 };
 
@@ -77,6 +84,7 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o, const LoopPart
                              : shadow->Over(cluster, std::move(transport));
   };
   m.informer_threads = std::move(threads);
+  m.discoveries = wanted.shared.discoveries;
   m.member_bytes = bytes;
   m.unfiltered_share = 0.75;
   m.on_bytes_exceeded = std::move(on_full);
@@ -93,11 +101,26 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o, const LoopPart
 }
 
 // A shadow reports in its own way: events would be writes.
-std::unique_ptr<kube::EventSink> EventSinkOf(const config::Options& options, kube::Client& client) {
+std::unique_ptr<kube::EventSink> EventSinkOf(const config::Options& options, kube::Client& client,
+                                             std::shared_ptr<kube::WorkerPool> pool) {
   if (options.shadow) return kube::NewNullEventSink();
-  return kube::NewEventSink(
-      client, base::RealClock(),
-      {.routine = options.success_events == config::SuccessEvents::kUpstream});
+  kube::EventOptions events;
+  events.routine = options.success_events == config::SuccessEvents::kUpstream;
+  events.pool = std::move(pool);
+  return kube::NewEventSink(client, base::RealClock(), events);
+}
+
+interpreter::live::LiveOptions InterpreterOf(const config::Options& options,
+                                             const LoopPartsOptions& wanted) {
+  interpreter::live::LiveOptions live = InterpreterOptions(options);
+  live.shipped = wanted.shared.shipped;
+  return live;
+}
+
+// Returns `part`, or a new one on the real clock if there is none.
+template <class Part>
+std::shared_ptr<Part> OrOwn(std::shared_ptr<Part> part) {
+  return part != nullptr ? std::move(part) : std::make_shared<Part>(base::RealClock());
 }
 
 }  // namespace
@@ -125,17 +148,19 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
     : options_(options),
       fence_(wanted.fence),
       ends_process_(wanted.ends_process),
+      has_memory_watch_(!wanted.shared.has_memory_watch),
       registry_(wanted.registry != nullptr ? wanted.registry
                                            : std::make_shared<metrics::Registry>()),
+      pool_(OrOwn(wanted.shared.pool)),
       client_(wanted.loops, ControlPlaneClient(options, wanted.program, wanted.host),
               base::RealClock(), registry_.get()),
       lease_client_(wanted.leases, LeaseClient(options, wanted.program, wanted.host),
                     base::RealClock(), registry_.get()),
-      mapper_(client_, base::RealClock()),
-      informer_threads_(std::make_shared<kube::InformerThreads>(base::RealClock())),
+      mapper_(client_, base::RealClock(), wanted.shared.discoveries),
+      informer_threads_(OrOwn(wanted.shared.informer_threads)),
       informers_(client_, base::RealClock(), informer_threads_),
       cluster_(client_, mapper_, informers_),
-      events_(EventSinkOf(options, client_)),
+      events_(EventSinkOf(options, client_, pool_)),
       kinds_(Limited(wanted), base::RealClock()),
       manager_(ManagerOptionsOf(options, wanted), cluster_, *events_, base::RealClock(),
                *registry_),
@@ -145,7 +170,7 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
       members_(MemberOptions(options, wanted, informer_threads_, member_bytes_,
                              [this](const std::string& cluster) { ReportFull(cluster); }),
                *config_source_, base::RealClock(), registry_.get()),
-      live_(manager_, InterpreterOptions(options)),
+      live_(manager_, InterpreterOf(options, wanted)),
       inventory_(members_),
       objects_({mapper_, members_, live_.interpreter(), base::RealClock(), *registry_,
                 options.server_side_apply, RepairsOf(options.release)}),
@@ -162,7 +187,7 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
                wanted.shadow,
                wanted.served} {
   manager_.UseForElection(lease_client_);
-  if (wanted.pool != nullptr) manager_.UsePool(wanted.pool);
+  manager_.UsePool(pool_);
   if (fence_ != nullptr) manager_.UseFence(*fence_);
 }
 
@@ -188,9 +213,11 @@ void LoopParts::ShowBuild() {
 }
 
 void LoopParts::AddRunnables() {
-  manager_.Add(std::make_unique<kube::MemoryWatch>(manager_.clock(), *registry_,
-                                                   kube::MemoryWatch::Options()),
-               kube::Manager::Group::kAlways);
+  if (has_memory_watch_) {
+    manager_.Add(std::make_unique<kube::MemoryWatch>(manager_.clock(), *registry_,
+                                                     kube::MemoryWatch::Options()),
+                 kube::Manager::Group::kAlways);
+  }
   // Without the flag the process is of the release of the control plane, also after an upgrade of
   // it.
   if (!options_.wanted_release.has_value()) {
@@ -209,6 +236,10 @@ absl::Status LoopParts::LoadInterpreter(const base::StopToken& stop) {
                        options_.health_probe_bind_address,
                        {"interpreter", "the interpreter's configurations have not been read yet"}));
   return live_.Load(stop);
+}
+
+absl::Status LoopParts::Begin(std::function<void()> on_failure) {
+  return WithListenFlag(manager_.Begin(std::move(on_failure)), options_);
 }
 
 absl::Status LoopParts::Run(const base::StopToken& stop) {

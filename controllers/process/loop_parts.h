@@ -21,6 +21,7 @@
 #include "controllers/context/context.h"
 #include "controllers/context/member_inventory.h"
 #include "controllers/context/served_clusters.h"
+#include "interpreter/customized/customization_set.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/cache/informer.h"
@@ -32,6 +33,7 @@
 #include "kube/runtime/leader_fence.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
+#include "kube/runtime/worker_pool.h"
 #include "kube/shadow/shadow.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
@@ -41,6 +43,17 @@ namespace controllers {
 
 // How long a stop may take: the manager's graceful period and the destruction of objects after it.
 inline constexpr absl::Duration kStopLimit = absl::Seconds(35);
+
+// What several LoopParts of a process may share. What is nullptr, each has for itself.
+struct SharedParts {
+  std::shared_ptr<kube::WorkerPool> pool;  // The threads of the loops.
+  // Those of lists, of which a server that does not answer holds few.
+  std::shared_ptr<kube::InformerThreads> informer_threads;
+  std::shared_ptr<const interpreter::customized::CustomizationSet> shipped;
+  std::shared_ptr<kube::DiscoveryPool> discoveries;  // Of all servers.
+  // Somebody else watches the memory of the process.
+  bool has_memory_watch = false;
+};
 
 // In what the programs differ.
 struct LoopPartsOptions {
@@ -63,8 +76,7 @@ struct LoopPartsOptions {
   ServedClusters served = {};
   // For a process that shows the metrics of several such objects as one page; nullptr: its own.
   std::shared_ptr<metrics::Registry> registry;
-  // The threads of the loops, which several such objects may share; nullptr: its own.
-  std::shared_ptr<kube::WorkerPool> pool;
+  SharedParts shared = {};
   // Its end is that of the process, and is limited in time as such.
   bool ends_process = true;
 };
@@ -97,6 +109,9 @@ class LoopParts {
   absl::Status LoadInterpreter(const base::StopToken& stop);
   // Serves profiles, if they are wanted, and runs the manager; limits the time of the end.
   absl::Status Run(const base::StopToken& stop);
+  // As Manager::Begin and End, without profiles and without a limit.
+  absl::Status Begin(std::function<void()> on_failure);
+  absl::Status End() { return manager_.End(); }
 
   const Context& context() const { return context_; }
   metrics::Registry& registry() { return *registry_; }
@@ -115,7 +130,9 @@ class LoopParts {
   const config::Options& options_;
   const std::shared_ptr<kube::LeaderFence> fence_;
   const bool ends_process_;
+  const bool has_memory_watch_;  // Of its own.
   const std::shared_ptr<metrics::Registry> registry_;
+  const std::shared_ptr<kube::WorkerPool> pool_;
   kube::Client client_;
   kube::Client lease_client_;
   kube::RestMapper mapper_;

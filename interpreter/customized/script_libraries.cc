@@ -14,7 +14,10 @@ constexpr absl::string_view kDefinition = "function karmada.";
 lua::Library KarmadaLibrary() {
   lua::Library library;
   library.name = kKarmada;
-  library.source = std::string(KarmadaLibrarySource());
+  // A process may have thousands of interpreters.
+  static const auto& source = *new std::shared_ptr<const std::string>(
+      std::make_shared<const std::string>(KarmadaLibrarySource()));
+  library.source = source;
   return library;
 }
 

@@ -1,18 +1,20 @@
-// Three threads keep the interpreter up to date. The first (Follow) waits until a configuration
-// object has changed or a hook may answer what it did not answer before, waits a moment for further
-// changes, and reloads: it reads the objects, swaps changed sets into the layers, reports problems,
-// and publishes which kinds and operations may be answered differently. Only then it looks for
-// kinds that the control plane may have begun to serve, because that may take long: for those that
-// customizations name, reloading once more if a problem was found or has ended, and for exploring
-// webhook configurations. The second (Probe) asks hooks that are suspended, or whose failures were
-// ignored, each when its pause is over. The third (LookForKinds) looks for the kinds that hooks
-// were asked about before they were served, after each load and every kRecheck, and has the first
-// load again when it finds one. Callbacks of informers and hooks only set flags.
+// Three runnables keep the interpreter up to date; none has a thread while it waits. The first
+// (Follow) is woken when a configuration object has changed or a hook may answer what it did not
+// answer before, waits a moment for further changes, and reloads: it reads the objects, swaps
+// changed sets into the layers, reports problems, and publishes which kinds and operations may be
+// answered differently. Only then it looks for kinds that the control plane may have begun to
+// serve, because that may take long: for those that customizations name, reloading once more if a
+// problem was found or has ended, and for exploring webhook configurations. The second (Probe) asks
+// hooks that are suspended, or whose failures were ignored, each when its pause is over. The third
+// (LookForKinds) looks for the kinds that hooks were asked about before they were served, after
+// each load and every kRecheck, and has the first load again when it finds one. Callbacks of
+// informers and hooks only set flags and wake.
 
 #include "interpreter/live/live_interpreter.h"
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,7 +24,6 @@
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/stop_flag.h"
 #include "interpreter/customized/lua_backend.h"
 #include "interpreter/customized/shipped.h"
 #include "interpreter/live/breaker_events.h"
@@ -34,6 +35,7 @@
 #include "interpreter/live/unserved_targets.h"
 #include "interpreter/rule_changes.h"
 #include "interpreter/webhook/webhook_backend.h"
+#include "kube/runtime/periodic.h"
 
 namespace interpreter::live {
 
@@ -65,10 +67,7 @@ struct Difference {
   }
 };
 
-// Returns the layer with all shipped customizations loaded; their problems are logged.
-std::unique_ptr<LuaBackend> NewShippedLayer(customized::LuaBackendOptions options) {
-  options.layer = kShippedLayer;
-  auto shipped = std::make_unique<LuaBackend>(options);
+std::shared_ptr<const customized::CustomizationSet> Shipped() {
   auto set = customized::LoadShipped(customized::ShippedFiles());
   for (const auto& [name, problems] : set->problems()) {
     for (const customized::Problem& problem : problems) {
@@ -76,9 +75,37 @@ std::unique_ptr<LuaBackend> NewShippedLayer(customized::LuaBackendOptions option
                      {{"customization", name}, {"problem", problem.ToString()}});
     }
   }
-  shipped->Replace(std::move(set));
+  return set;
+}
+
+// Returns the layer with all shipped customizations loaded; their problems are logged.
+std::unique_ptr<LuaBackend> NewShippedLayer(customized::LuaBackendOptions options,
+                                            const LiveOptions& live) {
+  options.layer = kShippedLayer;
+  auto shipped = std::make_unique<LuaBackend>(options);
+  shipped->Replace(live.shipped != nullptr ? live.shipped : Shipped());
   return shipped;
 }
+
+// Does something again and again, or when it is woken.
+class Loop : public kube::Periodic {
+ public:
+  struct Steps {
+    std::function<absl::Duration(const base::StopToken& stop)> tick;
+    absl::Duration first;  // Until the first one.
+  };
+  Loop(const base::Clock& clock, std::string name, Steps steps)
+      : Periodic(clock), name_(std::move(name)), steps_(std::move(steps)) {}
+  std::string name() const override { return name_; }
+
+ protected:
+  absl::Duration Begin() override { return steps_.first; }
+  absl::Duration Tick(const base::StopToken& stop) override { return steps_.tick(stop); }
+
+ private:
+  const std::string name_;
+  const Steps steps_;
+};
 
 }  // namespace
 
@@ -89,22 +116,27 @@ class LiveInterpreter::Impl {
 
   const Interpreter& interpreter() const { return *chain_; }
   absl::Status Load(const base::StopToken& stop);
-  // Follows changes until stopped.
-  absl::Status Follow(const base::StopToken& stop);
-  // Asks suspended hooks, each when its pause is over, until stopped. Runs on a thread of its own:
-  // a failing hook may take its whole timeout, and reloads must not wait for that.
-  absl::Status Probe(const base::StopToken& stop);
-  // Looks for kinds that hooks were asked about until stopped. Runs on a thread of its own: a
-  // server that does not answer may hold up a look for long, and reloads must not wait for that.
-  absl::Status LookForKinds(const base::StopToken& stop);
+
+  // What the loops do; each returns when to do it again. They are apart, because a failing hook may
+  // take its whole timeout, and a server that does not answer may hold up a look for long, and
+  // reloads must not wait for either.
+  //
+  // Follows changes.
+  absl::Duration Follow(const base::StopToken& stop);
+  // Asks suspended hooks, each when its pause is over.
+  absl::Duration Probe(const base::StopToken& stop);
+  // Looks for kinds that hooks were asked about.
+  absl::Duration LookForKinds(const base::StopToken& stop);
 
  private:
+  // Adds a loop to the manager, which keeps it until the end.
+  Loop& Add(std::string name, Loop::Steps steps);
+  // There is something to load.
+  void NoteNews();
   void Watch(const kube::Resource& resource);
   void Unwatch();
   // The kind has to be looked for because upstream's control planes do not serve it.
   void WatchExploringIfServed(const base::StopToken& stop);
-  // Waits until `deadline` or until `flag` is set; returns `flag`.
-  bool Await(const bool& flag, base::SteadyTime deadline, const base::StopToken& stop);
   void Reload(const base::StopToken& stop);
   void LookForTargets(const base::StopToken& stop);
   void ReloadScripts(Configurations::Findings& findings, Difference& difference);
@@ -128,12 +160,18 @@ class LiveInterpreter::Impl {
   ConfigurationProblems problems_{manager_};
   LoadedConfigurations loaded_{manager_};
   bool exploring_ = false;
+  // They belong to the manager.
+  Loop& follow_;
+  Loop& probe_;
+  Loop& look_for_kinds_;
+  // Used by Follow alone.
+  bool follows_ = false;
+  base::SteadyTime recheck_;
+  std::optional<base::SteadyTime> settled_;  // When changes that have come are loaded.
 
   absl::Mutex mu_;
   bool news_ ABSL_GUARDED_BY(mu_) = false;
-  bool look_wanted_ ABSL_GUARDED_BY(mu_) = false;
   std::set<kube::Gvk> learnt_ ABSL_GUARDED_BY(mu_);  // Found by looks, for the next load.
-  bool probe_wanted_ ABSL_GUARDED_BY(mu_) = false;   // A probe is due sooner than planned.
   // Questions that hooks may answer now and did not answer before; their objects need not wait for
   // the end of their back-off.
   std::set<webhook::KindQuestion> waiting_ ABSL_GUARDED_BY(mu_);
@@ -144,29 +182,19 @@ class LiveInterpreter::Impl {
   std::vector<Attached> attached_ ABSL_GUARDED_BY(mu_);
 };
 
-namespace {
-
-class Loop : public kube::Runnable {
- public:
-  Loop(std::string name, std::function<absl::Status(const base::StopToken&)> run)
-      : name_(std::move(name)), run_(std::move(run)) {}
-  std::string name() const override { return name_; }
-  absl::Status Run(const base::StopToken& stop) override { return run_(stop); }
-
- private:
-  const std::string name_;
-  const std::function<absl::Status(const base::StopToken&)> run_;
-};
-
-}  // namespace
-
 LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
     : manager_(manager),
       unknown_(manager.cluster().mapper()),
       unserved_(manager.cluster().mapper(), manager.clock()),
       configurations_(manager.cluster().informers(), unknown_, unserved_, options.merge),
       services_(manager.cluster().informers(),
-                [this](const kube::ObjectKey& service) { hooks_->ServiceChanged(service); }) {
+                [this](const kube::ObjectKey& service) { hooks_->ServiceChanged(service); }),
+      follow_(Add("interpreter configurations",
+                  {[this](const auto& stop) { return Follow(stop); }, absl::ZeroDuration()})),
+      probe_(Add("interpreter webhook probes",
+                 {[this](const auto& stop) { return Probe(stop); }, absl::ZeroDuration()})),
+      look_for_kinds_(Add("interpreter webhook kinds",
+                          {[this](const auto& stop) { return LookForKinds(stop); }, kRecheck})) {
   customized::LuaBackendOptions lua;
   lua.budget = options.script_budget;
   lua.requirements = options.requirements;
@@ -193,30 +221,33 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
   std::vector<std::unique_ptr<Backend>> layers;
   layers.push_back(std::move(users));
   layers.push_back(std::move(hooks));
-  layers.push_back(NewShippedLayer(lua));
+  layers.push_back(NewShippedLayer(lua, options));
   layers.push_back(NewNativeBackend(manager.clock(), options.requirements));
   chain_ = NewChain(std::move(layers), &manager.registry());
 
   Watch(api::InterpreterCustomizations());
   Watch(api::InterpreterWebhookConfigurations());
-  manager.Add(std::make_unique<Loop>("interpreter configurations",
-                                     [this](const auto& stop) { return Follow(stop); }),
-              kube::Manager::Group::kAlways);
-  manager.Add(std::make_unique<Loop>("interpreter webhook probes",
-                                     [this](const auto& stop) { return Probe(stop); }),
-              kube::Manager::Group::kAlways);
-  manager.Add(std::make_unique<Loop>("interpreter webhook kinds",
-                                     [this](const auto& stop) { return LookForKinds(stop); }),
-              kube::Manager::Group::kAlways);
+}
+
+Loop& LiveInterpreter::Impl::Add(std::string name, Loop::Steps steps) {
+  auto loop = std::make_unique<Loop>(manager_.clock(), std::move(name), std::move(steps));
+  Loop& added = *loop;
+  manager_.Add(std::move(loop), kube::Manager::Group::kAlways);
+  return added;
+}
+
+void LiveInterpreter::Impl::NoteNews() {
+  {
+    absl::MutexLock lock(&mu_);
+    news_ = true;
+  }
+  follow_.Wake();
 }
 
 LiveInterpreter::Impl::~Impl() { Unwatch(); }
 
 void LiveInterpreter::Impl::Watch(const kube::Resource& resource) {
-  const auto noted = [this] {
-    absl::MutexLock lock(&mu_);
-    news_ = true;
-  };
+  const auto noted = [this] { NoteNews(); };
   kube::EventHandler handler;
   handler.on_add = [noted](const kube::ObjectPtr&, bool) { noted(); };
   handler.on_update = [noted](const kube::ObjectPtr&, const kube::ObjectPtr&) { noted(); };
@@ -261,54 +292,44 @@ absl::Status LiveInterpreter::Impl::Load(const base::StopToken& stop) {
   return absl::OkStatus();
 }
 
-absl::Status LiveInterpreter::Impl::Follow(const base::StopToken& stop) {
-  LookForTargets(stop);
-  while (!stop.stop_requested()) {
-    const base::SteadyTime recheck = manager_.clock().SteadyNow() + kRecheck;
-    const bool news = Await(news_, std::min(recheck, unserved_.NextLook()), stop);
-    if (stop.stop_requested()) break;
-    if (news && !manager_.clock().SleepFor(kSettle, stop)) break;
+absl::Duration LiveInterpreter::Impl::Follow(const base::StopToken& stop) {
+  const base::Clock& clock = manager_.clock();
+  bool news;
+  {
+    absl::MutexLock lock(&mu_);
+    news = news_;
+  }
+  if (std::exchange(follows_, true)) {
+    const base::SteadyTime now = clock.SteadyNow();
+    if (!news && now < recheck_) return recheck_ - now;
+    if (news && !settled_.has_value()) settled_ = now + kSettle;
+    if (news && now < *settled_) return *settled_ - now;
+    settled_.reset();
     Reload(stop);
     LookForTargets(stop);
     WatchExploringIfServed(stop);
+  } else {
+    LookForTargets(stop);
   }
-  return absl::OkStatus();
+  recheck_ = std::min(clock.SteadyNow() + kRecheck, unserved_.NextLook());
+  absl::MutexLock lock(&mu_);
+  return news_ ? absl::ZeroDuration() : recheck_ - clock.SteadyNow();
 }
 
-absl::Status LiveInterpreter::Impl::Probe(const base::StopToken& stop) {
-  while (!stop.stop_requested()) {
-    {
-      absl::MutexLock lock(&mu_);
-      probe_wanted_ = false;
-    }
-    Await(probe_wanted_, hooks_->NextProbe(), stop);
-    hooks_->Probe(stop);
-  }
-  return absl::OkStatus();
+absl::Duration LiveInterpreter::Impl::Probe(const base::StopToken& stop) {
+  hooks_->Probe(stop);
+  return hooks_->NextProbe() - manager_.clock().SteadyNow();
 }
 
-absl::Status LiveInterpreter::Impl::LookForKinds(const base::StopToken& stop) {
-  while (!stop.stop_requested()) {
-    Await(look_wanted_, manager_.clock().SteadyNow() + kRecheck, stop);
-    {
-      absl::MutexLock lock(&mu_);
-      look_wanted_ = false;
-    }
-    std::set<kube::Gvk> known = unknown_.TakeKnown(stop);
-    if (known.empty()) continue;
+absl::Duration LiveInterpreter::Impl::LookForKinds(const base::StopToken& stop) {
+  std::set<kube::Gvk> known = unknown_.TakeKnown(stop);
+  if (known.empty()) return kRecheck;
+  {
     absl::MutexLock lock(&mu_);
     learnt_.merge(known);
-    news_ = true;
   }
-  return absl::OkStatus();
-}
-
-bool LiveInterpreter::Impl::Await(const bool& flag, base::SteadyTime deadline,
-                                  const base::StopToken& stop) {
-  const base::StopFlag stopped(mu_, stop);
-  absl::MutexLock lock(&mu_);
-  const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return flag || stopped.IsSet(); };
-  return manager_.clock().AwaitUntil(mu_, absl::Condition(&ready), deadline) && flag;
+  NoteNews();
+  return kRecheck;
 }
 
 void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
@@ -316,9 +337,9 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
   {
     absl::MutexLock lock(&mu_);
     news_ = false;
-    look_wanted_ = true;
     difference.learnt.swap(learnt_);
   }
+  look_for_kinds_.Wake();
   const bool first = users_->set() == nullptr;
   Configurations::Findings findings;
   ReloadScripts(findings, difference);
@@ -394,15 +415,14 @@ void LiveInterpreter::Impl::BreakerMoved(const webhook::Hook& hook,
 
 void LiveInterpreter::Impl::LookAgainAt(const std::set<webhook::KindQuestion>& questions) {
   if (questions.empty()) return;
-  absl::MutexLock lock(&mu_);
-  news_ = true;
-  waiting_.insert(questions.begin(), questions.end());
+  {
+    absl::MutexLock lock(&mu_);
+    waiting_.insert(questions.begin(), questions.end());
+  }
+  NoteNews();
 }
 
-void LiveInterpreter::Impl::PlanProbes() {
-  absl::MutexLock lock(&mu_);
-  probe_wanted_ = true;
-}
+void LiveInterpreter::Impl::PlanProbes() { probe_.Wake(); }
 
 LiveInterpreter::LiveInterpreter(kube::Manager& manager, const LiveOptions& options)
     : impl_(std::make_unique<Impl>(manager, options)) {}

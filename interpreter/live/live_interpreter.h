@@ -25,6 +25,8 @@ struct LiveOptions {
   RequirementRules requirements;             // For requirements of pods.
   customized::MergeOptions merge;            // How users' customizations are put together.
   webhook::TransportFactory hook_transport;  // Empty: real connections.
+  // The result of LoadShipped, for a process with several interpreters; nullptr: its own.
+  std::shared_ptr<const customized::CustomizationSet> shipped;
 };
 
 class LiveInterpreter {

@@ -97,6 +97,7 @@ struct ClusterSet::Impl {
        metrics::Registry* registry)
       : options(std::move(given)), source(source), clock(clock), registry(registry) {
     if (!options.new_transport) options.new_transport = NewHttpTransport;
+    if (options.discoveries == nullptr) options.discoveries = std::make_shared<DiscoveryPool>();
   }
 
   using MemberPtr = std::shared_ptr<Member>;
@@ -105,7 +106,6 @@ struct ClusterSet::Impl {
   ClusterConfigSource& source;
   const base::Clock& clock;
   metrics::Registry* const registry;
-  const std::shared_ptr<DiscoveryPool> discoveries = std::make_shared<DiscoveryPool>();
   mutable absl::Mutex mu;
   std::map<std::string, MemberPtr> members ABSL_GUARDED_BY(mu);
   int removals ABSL_GUARDED_BY(mu) = 0;
@@ -142,9 +142,9 @@ struct ClusterSet::Impl {
     // It notes that the member refuses the token: then a new token needs a new connection (see
     // Follow).
     auto noting = std::make_shared<internal::RefusalTransport>(std::move(transport));
-    auto member = std::make_shared<Member>(Member::Parts{std::move(noting), std::move(config),
-                                                         std::move(client), clock, registry,
-                                                         options.informer_threads, discoveries});
+    auto member = std::make_shared<Member>(
+        Member::Parts{std::move(noting), std::move(config), std::move(client), clock, registry,
+                      options.informer_threads, options.discoveries});
     if (budget != nullptr) {
       const auto on_exceeded = [cluster, report = options.on_bytes_exceeded] {
         if (report) report(cluster);

@@ -69,6 +69,8 @@ class ClusterSet {
     std::function<std::shared_ptr<Transport>(const std::string& cluster,
                                              std::shared_ptr<Transport> transport)>
         decorate;
+    // In which equal discoveries of members are found; nullptr: one of the set's own.
+    std::shared_ptr<DiscoveryPool> discoveries;
   };
   // REQUIRES: `source`, `clock` and `registry` outlive the set and its members. `registry` may be
   // null.

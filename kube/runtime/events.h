@@ -16,6 +16,8 @@
 
 namespace kube {
 
+class WorkerPool;
+
 // The object that an event is about.
 struct InvolvedObject {
   std::string api_version, kind, ns, name, uid, resource_version;
@@ -46,9 +48,11 @@ class EventSink {
 
 struct EventOptions {
   bool routine = false;  // The result of WantsRoutine.
+  // Its threads write, one at a time; nullptr: one of its own. It has the same clock.
+  std::shared_ptr<WorkerPool> pool = nullptr;
 };
 
-// Returns a sink that writes through `client`, from one thread of its own. At most 1000 events
+// Returns a sink that writes through `client`. At most 1000 events
 // wait, more are dropped; Normal ones are dropped when 750 wait. Events still queued when it is
 // destroyed are flushed for at most 2 s. REQUIRES: `client` and `clock` outlive the sink.
 std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock,

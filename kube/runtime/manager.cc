@@ -106,7 +106,8 @@ struct Manager::Impl {
   Client* election_client;
   std::shared_ptr<WorkerPool> pool;
   LeaderFence* fence = nullptr;
-  internal::Pages pages;  // Beside /metrics.
+  internal::Pages pages;             // Beside /metrics.
+  std::function<void()> on_failure;  // May be empty.
   base::StopSource abort;
 
   mutable absl::Mutex mu;
@@ -139,8 +140,11 @@ struct Manager::Impl {
 };
 
 void Manager::Impl::Fail(const absl::Status& status) {
-  absl::MutexLock lock(&mu);
-  failure.Update(status);
+  {
+    absl::MutexLock lock(&mu);
+    failure.Update(status);
+  }
+  if (on_failure) on_failure();
 }
 
 std::string Manager::Impl::Metrics() {
@@ -210,7 +214,8 @@ absl::Status Manager::Impl::Start() {
                                             .lease_duration = options.lease_duration,
                                             .renew_deadline = options.renew_deadline,
                                             .retry_period = options.retry_period,
-                                            .watch = options.release_lease},
+                                            .watch = options.release_lease,
+                                            .is_own = options.lease_is_own},
                                            {*election_client, events, clock, registry, fence}));
   }
   RETURN_IF_ERROR(StartServers());
@@ -310,6 +315,15 @@ void Manager::Add(std::unique_ptr<Runnable> runnable, Group group) {
 absl::Status Manager::Run(const base::StopToken& stop) {
   RETURN_IF_ERROR(impl_->Start());
   impl_->AwaitStop(stop);
+  return End();
+}
+
+absl::Status Manager::Begin(std::function<void()> on_failure) {
+  impl_->on_failure = std::move(on_failure);
+  return impl_->Start();
+}
+
+absl::Status Manager::End() {
   base::LogInfo("stopping");
   const absl::Status stopped = impl_->StopAll();
   absl::MutexLock lock(&impl_->mu);

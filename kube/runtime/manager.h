@@ -77,6 +77,9 @@ struct ManagerOptions {
   // within this time is waited for further.
   absl::Duration cache_sync_timeout = absl::Minutes(2);
   absl::Duration graceful_stop = absl::Seconds(30);  // Limits the time of the whole stop.
+  // The lease bears the name of this process alone, and says that it lives: if it is removed, it is
+  // lost.
+  bool lease_is_own = false;
 };
 
 // Thread-safe.
@@ -137,6 +140,12 @@ class Manager {
   // destructor would wait for them. Call it once. kInvalidArgument when the timings of the election
   // are wrong; kUnavailable when an address cannot be bound.
   absl::Status Run(const base::StopToken& stop);
+  // Run in two parts, for a caller that has no thread to wait with. Begin returns when everything
+  // has been started; after an error nothing runs. From then on `on_failure` is called, on any
+  // thread, when Run would end by itself, perhaps before Begin returns and perhaps several times;
+  // it must not block. End has to follow, and returns what Run would return.
+  absl::Status Begin(std::function<void()> on_failure);
+  absl::Status End();
   // Also true without leader election, while the loops run.
   bool IsLeader() const;
   // Returns whether no runnable has anything to do now. They are asked one after the other: what

@@ -1,3 +1,8 @@
+// A run on a pool is one PoolWork that never has an item: the tick is made where the pool asks for
+// one, and the answer says when to ask again. A wake is a flag and a request to ask at once; it is
+// taken before the tick, so that one that comes during the tick causes another. A stop loses a wake
+// that has not been taken.
+
 #include "kube/runtime/periodic.h"
 
 #include <memory>
@@ -6,7 +11,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "kube/runtime/worker_pool.h"
+#include "base/stop_flag.h"
 
 namespace kube {
 
@@ -20,6 +25,10 @@ class Periodic::OnPool : public PoolWork {
   void Begin(const WorkerPool::MemberPtr& member) {
     next_ = runnable_.clock_.SteadyNow() + runnable_.Begin();
     on_stop_.emplace(stop_, WakeFn{member});
+    {
+      absl::MutexLock lock(&runnable_.mu_);
+      runnable_.member_ = member;
+    }
     {
       absl::MutexLock lock(&mu_);
       has_begun_ = true;
@@ -35,11 +44,12 @@ class Periodic::OnPool : public PoolWork {
       absl::MutexLock lock(&mu_);
       if (!has_begun_) return {};
     }
-    if (!stop_.stop_requested() && runnable_.clock_.SteadyNow() >= next_) {
+    const bool woken = runnable_.TakeWake();
+    if (!stop_.stop_requested() && (woken || runnable_.clock_.SteadyNow() >= next_)) {
       const absl::Duration pause = runnable_.Tick(stop_);
       next_ = runnable_.clock_.SteadyNow() + pause;
     }
-    if (stop_.stop_requested()) return {.is_over = true};
+    if (stop_.stop_requested() || runnable_.has_ended_) return {.is_over = true};
     return {.next = next_};
   }
   void Work(const WorkQueue::Taken&) override {}
@@ -47,9 +57,14 @@ class Periodic::OnPool : public PoolWork {
 
   void Ended() override {
     on_stop_.reset();
+    {
+      absl::MutexLock lock(&runnable_.mu_);
+      runnable_.member_ = nullptr;
+    }
     const PooledRunnable::Ended ended = std::move(ended_);
+    const absl::Status result = runnable_.result_;
     delete this;
-    ended(absl::OkStatus());
+    ended(result);
   }
 
  private:
@@ -78,9 +93,36 @@ void Periodic::RunOn(WorkerPool& pool, const base::StopToken& stop, Ended ended)
 }
 
 absl::Status Periodic::Run(const base::StopToken& stop) {
-  for (absl::Duration pause = Begin(); clock_.SleepFor(pause, stop); pause = Tick(stop)) {
+  const base::StopFlag stopped(mu_, stop);
+  for (absl::Duration pause = Begin(); !has_ended_; pause = Tick(stop)) {
+    absl::MutexLock lock(&mu_);
+    const auto ready = [&]()
+                           ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return woken_ || stopped.IsSet(); };
+    clock_.AwaitUntil(mu_, absl::Condition(&ready), clock_.SteadyNow() + pause);
+    if (stopped.IsSet()) break;
+    woken_ = false;
   }
-  return absl::OkStatus();
+  return result_;
+}
+
+void Periodic::Wake() {
+  WorkerPool::MemberPtr member;
+  {
+    absl::MutexLock lock(&mu_);
+    woken_ = true;
+    member = member_;
+  }
+  if (member != nullptr) member->Wake();
+}
+
+bool Periodic::TakeWake() {
+  absl::MutexLock lock(&mu_);
+  return std::exchange(woken_, false);
+}
+
+void Periodic::EndWith(absl::Status result) {
+  result_ = std::move(result);
+  has_ended_ = true;
 }
 
 }  // namespace kube

@@ -94,9 +94,9 @@ void AddGlobalLibrary(lua_State* state, const char* name,
 // Adds to the table on top of the stack the functions that the library's source returns. Their
 // globals are the base functions.
 void AddSourceFunctions(lua_State* state, const Library& library) {
-  if (library.source.empty()) return;
+  if (library.source == nullptr) return;
   const std::string name = LibraryChunkName(library.name);
-  const std::string& text = library.source;
+  const std::string& text = *library.source;
   if (luaL_loadbuffer(state, text.data(), text.size(), name.c_str()) != 0) lua_error(state);
   lua_pushvalue(state, kBase);
   lua_setfenv(state, -2);

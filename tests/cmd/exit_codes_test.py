@@ -110,6 +110,11 @@ ONLY_NEEDED = {
     "karmada-lens why --policy": [],
     "karmada-agent --cluster-name": [],
     "karmada-agent --clusters-from": [],
+    "karmada-agent --clusters-from-secrets": [],
+    "karmada-agent --hosting-kubeconfig": ["--clusters-from-secrets", "a=b"],
+    "karmada-agent --hosting-namespace": ["--clusters-from-secrets", "a=b", "--hosting-kubeconfig", "kubeconfig"],
+    "karmada-agent --shard-clusters": [
+        "--clusters-from-secrets", "a=b", "--hosting-kubeconfig", "kubeconfig"],
     "karmada-agent --kubeconfig": AGENT + ["--karmada-kubeconfig", "kubeconfig"],
     "karmada-agent --karmada-context": AGENT + ["--karmada-kubeconfig", "kubeconfig"],
     "karmada-webhook-example --output": [

@@ -264,7 +264,7 @@ ScriptRunner::Options WithSource(std::string source) {
   ScriptRunner::Options options;
   Library library;
   library.name = "tool";
-  library.source = std::move(source);
+  library.source = std::make_shared<const std::string>(std::move(source));
   options.libraries.push_back(std::move(library));
   options.max_idle_states = 1;
   return options;

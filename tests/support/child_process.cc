@@ -37,6 +37,9 @@ bool ChildProcess::HasEnded() const {
          info.si_pid != 0;
 }
 
+void ChildProcess::Pause() { kill(pid_, SIGSTOP); }
+void ChildProcess::Resume() { kill(pid_, SIGCONT); }
+
 int ChildProcess::Stop() {
   kill(pid_, SIGTERM);
   int status = 0;

@@ -18,6 +18,9 @@ class ChildProcess {
 
   // Returns whether the program has ended without Stop().
   bool HasEnded() const;
+  // Has the program stand still, as one whose machine is suspended, or go on.
+  void Pause();
+  void Resume();
   // Sends SIGTERM, waits for the end and returns the wait status. REQUIRES: is called once.
   int Stop();
 

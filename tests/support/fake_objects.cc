@@ -93,7 +93,13 @@ kube::HttpResponse FakeObjects::Answer(const std::string& method, const RequestP
   if (held.empty()) return Missing(path.key.name);
   if (path.subresource == "scale") return Scale(path, held, method == "GET" ? json::Value() : sent);
   if (method == "GET") return Success(200, held);
-  if (method == "DELETE") return Delete(path, held);
+  if (method == "DELETE") {
+    const json::Value& wanted = sent["preconditions"];
+    const bool is_other = (wanted.Has("uid") && wanted["uid"].AsString() != held.uid()) ||
+                          (wanted.Has("resourceVersion") &&
+                           wanted["resourceVersion"].AsString() != held.resource_version());
+    return is_other ? Failure(409, "Conflict") : Delete(path, held);
+  }
   if (method == "PUT") return Update(path, held, kube::Object(sent));
   const absl::StatusOr<json::Value> patched = sent.is_array()
                                                   ? kube::ApplyJsonPatch(held.root(), sent)

@@ -12,13 +12,21 @@
 {{- define "own.args" -}}
 {{- $own := .Values.agent -}}
 {{- $flags := dict
-  "karmada-kubeconfig" (printf "/etc/kubeconfig/%s" (fromYaml (include "own.kubeconfig" .)).key)
-  "cluster-name" ($own.clusterName | required "agent.clusterName is empty: name this cluster")
   "cluster-status-update-frequency" "10s"
-  "leader-elect-resource-namespace" (.Values.systemNamespace | default .Release.Namespace)
   "metrics-bind-address" ":8080"
   "health-probe-bind-address" ":10357"
   "v" $own.logVerbosity -}}
+{{- if .Values.clusters.fromSecrets -}}
+{{- if $own.clusterName -}}{{- fail "clusters.fromSecrets: agent.clusterName is the name of a single cluster" -}}{{- end -}}
+{{- $_ := set $flags "clusters-from-secrets" .Values.clusters.fromSecrets -}}
+{{- $_ := set $flags "hosting-namespace" .Release.Namespace -}}
+{{- if .Values.clusters.shard -}}{{- $_ := set $flags "shard-clusters" true -}}{{- end -}}
+{{- else -}}
+{{- if .Values.clusters.shard -}}{{- fail "clusters.shard needs clusters.fromSecrets" -}}{{- end -}}
+{{- $_ := set $flags "karmada-kubeconfig" (printf "/etc/kubeconfig/%s" (fromYaml (include "own.kubeconfig" .)).key) -}}
+{{- $_ := set $flags "cluster-name" ($own.clusterName | required "agent.clusterName is empty: name this cluster") -}}
+{{- $_ := set $flags "leader-elect-resource-namespace" (.Values.systemNamespace | default .Release.Namespace) -}}
+{{- end -}}
 {{- if $own.clusterEndpoint -}}{{- $_ := set $flags "cluster-api-endpoint" $own.clusterEndpoint -}}{{- end -}}
 {{- include "shared.args" (dict "flags" $flags "extra" $own.extraCommandArgs) -}}
 {{- end -}}

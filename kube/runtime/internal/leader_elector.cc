@@ -106,6 +106,7 @@ struct LeaderElector::Impl {
   // of Run only.
   Object observed;
   base::SteadyTime observed_at;
+  bool was_removed = false;    // While it was held; with options.is_own.
   bool claim_is_open = false;  // A claim was sent later, and the server has not said what it did.
   absl::Status last_error;
   std::string known_leader;  // The other holder that was logged last.
@@ -191,6 +192,10 @@ absl::StatusOr<bool> LeaderElector::Impl::Attempt(const base::StopToken& stop) {
   }
   const ObjectKey key{options.lease_namespace, options.lease_name};
   absl::StatusOr<Object> found = env.client.Get(leases, key, stop);
+  if (IsGone(found.status()) && leading && options.is_own) {
+    was_removed = true;
+    return false;
+  }
   if (IsGone(found.status())) {
     const Object fresh = Object::Make(leases.gvk, key);
     return Settle(env.client.Create(leases, Claim(fresh), {}, stop));
@@ -283,7 +288,7 @@ void LeaderElector::Impl::Renew(const base::StopToken& stop) {
 
 void LeaderElector::Impl::RenewUntil(const base::StopToken& stop) {
   while (env.clock.SleepFor(options.retry_period, stop)) {
-    if (!TryToHold(stop) && HeldByOther()) return;
+    if (!TryToHold(stop) && (HeldByOther() || was_removed)) return;
   }
 }
 
@@ -305,6 +310,7 @@ void LeaderElector::Impl::Watchdog(base::StopSource& calls) {
 }
 
 std::string LeaderElector::Impl::WhyLost() const {
+  if (was_removed) return "the lease has been removed";
   if (HeldByOther()) return absl::StrCat("the lease is held by ", HolderOf(observed));
   return absl::StrCat("the lease could not be renewed within ",
                       absl::FormatDuration(options.renew_deadline), last_error.ok() ? "" : ": ",

@@ -36,6 +36,9 @@ struct LeaderElectionOptions {
   // Whether a stand-by watches the Lease, and so takes it at once when the leader gives it up. It
   // costs a connection, and an event for each renewal.
   bool watch = false;
+  // The Lease bears this contender's own name, and says that it lives: when it has gone while it is
+  // held, somebody has declared the holder dead, and it is lost instead of created again.
+  bool is_own = false;
 };
 
 // The gauge that is 1 while this process leads, which controller-runtime has as well.

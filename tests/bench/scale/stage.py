@@ -46,32 +46,23 @@ class Stage:
         return MeasuredDaemon(self, name, flags)
 
 
-class MeasuredDaemon(Process):
-    """Our controller manager. Use as a context manager."""
+class MeasuredProgram(Process):
+    """A program of ours that serves metrics. Use as a context manager."""
 
     # Below this share of a CPU it counts as quiet.
     quiet_share = 0.05
 
-    def __init__(self, stage, name, flags):
+    def __init__(self, stage, name, command):
         self.stage, self.metrics_port, self.started = stage, free_port(), time.monotonic()
         log = stage.folder / f"{name}.log"
         log.unlink(missing_ok=True)
-        super().__init__(name, [
-            stage.bin / "karmada-controller-manager", f"--kubeconfig={stage.folder}/karmada.kubeconfig",
-            "--leader-elect=false", f"--metrics-bind-address=127.0.0.1:{self.metrics_port}",
-            "--health-probe-bind-address=0", *flags], log)
+        super().__init__(name, [*command, f"--metrics-bind-address=127.0.0.1:{self.metrics_port}"], log)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.stop(60)
-
-    def wait_ready(self, count, timeout=300):
-        """Seconds from the daemon's start until so many clusters were Ready."""
-        wait_until(f"{count} clusters Ready", lambda: self._alive() and ready_clusters(self.stage.host) >= count,
-                   timeout, every=0.1)
-        return time.monotonic() - self.started
 
     def wait_quiet(self, window=2.0, timeout=1200):
         """Waits until the daemon used less than `quiet_share` of a CPU during `window` seconds."""
@@ -109,6 +100,21 @@ class MeasuredDaemon(Process):
 
     def writes(self):
         return sum(count for (method, _), count in self.requests().items() if method != "GET")
+
+
+class MeasuredDaemon(MeasuredProgram):
+    """Our controller manager."""
+
+    def __init__(self, stage, name, flags):
+        super().__init__(stage, name, [
+            stage.bin / "karmada-controller-manager", f"--kubeconfig={stage.folder}/karmada.kubeconfig",
+            "--leader-elect=false", "--health-probe-bind-address=0", *flags])
+
+    def wait_ready(self, count, timeout=300):
+        """Seconds from the daemon's start until so many clusters were Ready."""
+        wait_until(f"{count} clusters Ready", lambda: self._alive() and ready_clusters(self.stage.host) >= count,
+                   timeout, every=0.1)
+        return time.monotonic() - self.started
 
     def _alive(self):
         self.check_alive()

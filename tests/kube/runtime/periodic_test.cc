@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "kube/runtime/worker_pool.h"
 #include "tests/support/eventually.h"
@@ -17,7 +18,7 @@ using tests::Eventually;
 
 struct Counts {
   std::atomic<int> ticks = 0, running = 0, most_running = 0;
-  std::atomic<bool> blocks = false, was_told = false;
+  std::atomic<bool> blocks = false, was_told = false, goes_on = false, ends = false;
 };
 
 class Ticker : public Periodic {
@@ -29,7 +30,10 @@ class Ticker : public Periodic {
   absl::Duration Begin() override { return absl::Seconds(10); }
   absl::Duration Tick(const base::StopToken& stop) override {
     counts_.most_running = std::max<int>(counts_.most_running, ++counts_.running);
-    if (counts_.blocks) counts_.was_told = Eventually([&] { return stop.stop_requested(); });
+    if (counts_.blocks) {
+      counts_.was_told = Eventually([&] { return counts_.goes_on || stop.stop_requested(); });
+    }
+    if (counts_.ends) EndWith(absl::AbortedError("it is enough"));
     --counts_.running;
     ++counts_.ticks;
     return absl::Seconds(10);
@@ -41,8 +45,9 @@ class Ticker : public Periodic {
 
 struct Fixture : tests::ManagerFixture {
   Counts counts;
+  Ticker* ticker = new Ticker(clock, counts);
 
-  Fixture() { Make().Add(std::make_unique<Ticker>(clock, counts)); }
+  Fixture() { Make().Add(std::unique_ptr<Ticker>(ticker)); }
   // The runnable writes to the counts until the manager has ended.
   ~Fixture() override { base::IgnoreError(Finish(), "the test has looked at what matters to it"); }
 };
@@ -77,6 +82,52 @@ TEST_CASE_METHOD(Fixture, "a stop waits for the call that is under way, which is
   CHECK(Finish().ok());
   CHECK(counts.was_told);
   CHECK(counts.ticks == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a periodic runnable that is woken is called before its time") {
+  ticker->Wake();
+  Start();
+  CHECK(Eventually([&] { return counts.ticks == 1; }));
+  ticker->Wake();
+  CHECK(Eventually([&] { return counts.ticks == 2; }));
+  CHECK(Finish().ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a wake during a call is followed by another call") {
+  counts.blocks = true;
+  ticker->Wake();
+  Start();
+  REQUIRE(Eventually([&] { return counts.running == 1; }));
+  ticker->Wake();
+  counts.blocks = false;
+  counts.goes_on = true;
+  CHECK(Eventually([&] { return counts.ticks == 2; }));
+  CHECK(Finish().ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a periodic runnable ends with the result that it says") {
+  counts.ends = true;
+  ticker->Wake();
+  Start();
+  CHECK(Join().message() == "ticker: it is enough");
+  CHECK(counts.ticks == 1);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "without a pool a periodic runnable is woken, stopped and ended as well") {
+  Ticker own(clock, counts);
+  absl::Status result;
+  std::thread thread([&] { result = own.Run(stop.get_token()); });
+  own.Wake();
+  CHECK(Eventually([&] { return counts.ticks == 1; }));
+  counts.ends = true;
+  own.Wake();
+  thread.join();
+  CHECK(result.message() == "it is enough");
+  counts.ends = false;
+  Ticker stopped(clock, counts);
+  stop.request_stop();
+  CHECK(stopped.Run(stop.get_token()).ok());
 }
 
 }  // namespace

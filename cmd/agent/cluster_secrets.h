@@ -1,0 +1,43 @@
+// The clusters of --clusters-from-secrets: Secrets of the hosting cluster, each named after its
+// cluster, with the keys karmada-kubeconfig and kubeconfig.
+#ifndef CMD_AGENT_CLUSTER_SECRETS_H_
+#define CMD_AGENT_CLUSTER_SECRETS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+#include "cmd/agent/cluster_pairs.h"
+#include "kube/cache/informer.h"
+#include "kube/meta/object.h"
+
+namespace cmd {
+
+// Returns the pair of a Secret. Errors name the Secret and the key, and never what is in it.
+ClusterPair PairOfSecret(const kube::Object& secret);
+
+// Watches the Secrets. What is kept of them is bounded: of each Secret the two keys, with
+// kLongestKubeconfig bytes each, and kMostBytes of all. Thread-safe.
+class ClusterSecrets {
+ public:
+  static constexpr int64_t kMostBytes = int64_t{128} << 20;
+
+  // REQUIRES: nobody has used the set's informer of Secrets.
+  ClusterSecrets(kube::InformerSet& informers, const std::string& ns, const std::string& selector);
+
+  absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop);
+  // Returns the pairs by the names of their clusters.
+  ClusterPairs Read() const;
+  // Returns whether Secrets may be missing for want of room: those that are not there are then not
+  // known to be gone.
+  bool LeavesOut() const { return secrets_->LeavesOut(); }
+
+ private:
+  std::shared_ptr<kube::Informer> secrets_;
+};
+
+}  // namespace cmd
+
+#endif  // CMD_AGENT_CLUSTER_SECRETS_H_

@@ -1,0 +1,129 @@
+// Follow does not wait: it asks agents to end that have to, drops those that have ended, and starts
+// those that are missing. An agent that ends keeps its place until it has ended, so that a cluster
+// never has two agents of this process; what changes meanwhile is seen by the next call. Nothing is
+// lost by an end: an agent finds what it has to do in the control plane and in its cluster.
+
+#include "cmd/agent/fleet.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/agent/metrics_page.h"
+#include "controllers/process/loop_parts.h"
+#include "interpreter/customized/shipped.h"
+#include "kube/cache/informer.h"
+#include "kube/discovery/rest_mapper.h"
+#include "kube/runtime/worker_pool.h"
+
+namespace cmd {
+namespace {
+
+config::AgentOptions OptionsOfAgents(config::AgentOptions options, bool has_fence) {
+  options.loops.health_probe_bind_address = "0";
+  options.loops.metrics_bind_address = "0";
+  options.loops.profiling.enabled = false;
+  if (has_fence) options.loops.leader_election.enabled = false;
+  // Another process takes a cluster over at once, and this one does not wait for itself.
+  options.loops.leader_election.release_on_exit = true;
+  return options;
+}
+
+controllers::SharedParts SharedPartsOfAgents() {
+  controllers::SharedParts shared;
+  shared.pool = std::make_shared<kube::WorkerPool>(base::RealClock());
+  shared.informer_threads = std::make_shared<kube::InformerThreads>(base::RealClock());
+  shared.has_memory_watch = true;
+  shared.discoveries = std::make_shared<kube::DiscoveryPool>();
+  shared.shipped = interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles());
+  return shared;
+}
+
+}  // namespace
+
+Fleet::Fleet(const config::AgentOptions& options, std::shared_ptr<kube::LeaderFence> fence)
+    : parts_(OptionsOfAgents(options, fence != nullptr), SharedPartsOfAgents(), fence),
+      memory_(base::RealClock(), registry_, kube::MemoryWatch::Options()) {
+  memory_.RunOn(*parts_.shared.pool, stop_.get_token(), [this](const absl::Status& status) {
+    if (!status.ok()) base::LogWarning("memory is not watched", {{"error", status}});
+    absl::MutexLock lock(&mu_);
+    has_memory_ended_ = true;
+  });
+}
+
+Fleet::~Fleet() {
+  EndAll();
+  stop_.request_stop();
+  absl::MutexLock lock(&mu_, absl::Condition(&has_memory_ended_));
+}
+
+void Fleet::Follow(const ClusterPairs& pairs) {
+  std::erase_if(reported_, [&pairs](const auto& one) { return !pairs.contains(one.first); });
+  for (const auto& [cluster, pair] : pairs) {
+    if (pair.usable.ok()) reported_.erase(cluster);
+    if (!pair.usable.ok()) Report(cluster, pair.usable);
+  }
+  absl::MutexLock lock(&mu_);
+  End(pairs);
+  for (const auto& [cluster, pair] : pairs) {
+    if (!pair.usable.ok() || members_.contains(cluster)) continue;
+    base::LogInfo("the agent of a cluster begins", {{"cluster", cluster}});
+    members_[cluster].agent = std::make_unique<FleetAgent>(cluster, pair, parts_);
+  }
+}
+
+void Fleet::End(const ClusterPairs& pairs) {
+  for (auto it = members_.begin(); it != members_.end();) {
+    const auto member = it++;
+    FleetAgent& agent = *member->second.agent;
+    if (agent.HasEnded()) {
+      is_stuck_ = is_stuck_ || agent.IsStuck();
+      members_.erase(member);
+      continue;
+    }
+    const auto found = pairs.find(member->first);
+    const bool stays =
+        found != pairs.end() && (!found->second.usable.ok() || agent.Use(found->second));
+    if (stays || std::exchange(member->second.is_ending, true)) continue;
+    agent.RequestStop();
+  }
+}
+
+std::set<std::string> Fleet::Serving() const {
+  std::set<std::string> serving;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [cluster, member] : members_) {
+    if (!member.agent->HasEnded()) serving.insert(cluster);
+  }
+  return serving;
+}
+
+void Fleet::EndAll() {
+  std::map<std::string, Member> members;
+  {
+    absl::MutexLock lock(&mu_);
+    members.swap(members_);
+  }
+  for (const auto& [cluster, member] : members) member.agent->RequestStop();
+  for (auto& [cluster, member] : members) {
+    member.agent->AwaitEnd();
+    is_stuck_ = is_stuck_ || member.agent->IsStuck();
+  }
+}
+
+std::string Fleet::Metrics() const {
+  std::map<std::string, std::string> pages;
+  pages[""] = registry_.Expose();
+  absl::MutexLock lock(&mu_);
+  for (const auto& [cluster, member] : members_) pages[cluster] = member.agent->Metrics();
+  return MergedMetrics(pages);
+}
+
+void Fleet::Report(const std::string& cluster, const absl::Status& why) {
+  if (reported_[cluster] == why) return;
+  reported_[cluster] = why;
+  base::LogWarning("the kubeconfigs of a cluster cannot be used",
+                   {{"cluster", cluster}, {"error", why}});
+}
+
+}  // namespace cmd

@@ -1,0 +1,191 @@
+// A manager elects this process, or keeps the Lease of the replica, in the hosting cluster; while
+// it holds it, the fence of all agents is open and FleetLoop runs. The loop looks at the Secrets
+// once a second, which are in a cache that a watch keeps, and makes the set of agents equal to
+// them. At its end it waits for its agents and gives its clusters back, and only then the manager
+// gives the Lease up.
+
+#include "cmd/agent/hosted_fleet.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/programs.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/status.h"
+#include "base/stop_limit.h"
+#include "cmd/agent/agent_fleet.h"
+#include "cmd/agent/cluster_secrets.h"
+#include "cmd/agent/cluster_shards.h"
+#include "cmd/agent/fleet.h"
+#include "config/version.h"
+#include "controllers/process/loop_parts.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/cache/informer.h"
+#include "kube/client/client.h"
+#include "kube/discovery/rest_mapper.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
+#include "kube/runtime/events.h"
+#include "kube/runtime/leader_fence.h"
+#include "kube/runtime/manager.h"
+
+namespace cmd {
+namespace {
+
+constexpr absl::Duration kBetweenLooks = absl::Seconds(1);
+constexpr char kFleetLease[] = "karmada-agent-fleet";
+constexpr char kHosting[] = "hosting";
+
+// How the hosting cluster is reached, by two clients: renewals must not wait for other calls.
+struct Transports {
+  std::string host;
+  std::shared_ptr<kube::Transport> loops, leases;
+};
+
+absl::StatusOr<Transports> Connect(const config::AgentOptions& options) {
+  absl::StatusOr<kube::ConnectionConfig> config =
+      kube::LoadConnectionConfig({options.agent.hosting_kubeconfig, ""});
+  RETURN_IF_ERROR(base::Annotate(config.status(), "--hosting-kubeconfig"));
+  Transports transports;
+  transports.host = kube::HostOf(config->server);
+  ASSIGN_OR_RETURN(transports.loops, kube::NewHttpTransport(*config));
+  ASSIGN_OR_RETURN(transports.leases, kube::NewHttpTransport(*config));
+  return transports;
+}
+
+kube::ClientOptions ClientOf(const std::string& host) {
+  kube::ClientOptions client;
+  client.name = kHosting;
+  client.host = host;
+  client.user_agent = config::UserAgent(api::kAgent);
+  return client;
+}
+
+kube::ManagerOptions ManagerOf(const config::AgentOptions& options, const std::string& replica) {
+  const config::LeaderElection& election = options.loops.leader_election;
+  kube::ManagerOptions manager;
+  manager.health_address = manager.metrics_address = "0";
+  manager.leader_elect = election.enabled;
+  manager.lease_namespace = options.agent.hosting_namespace;
+  manager.lease_name = options.agent.shard_clusters ? replica : kFleetLease;
+  manager.lease_is_own = options.agent.shard_clusters;
+  manager.lease_duration = election.lease_duration;
+  manager.renew_deadline = election.renew_deadline;
+  manager.retry_period = election.retry_period;
+  manager.release_lease = true;
+  manager.cache_sync_timeout = options.loops.clusters.cache_sync_timeout;
+  return manager;
+}
+
+class FleetLoop : public kube::Runnable {
+ public:
+  struct Parts {
+    Fleet& fleet;
+    ClusterSecrets& secrets;
+    ClusterShards* shards;  // nullptr when this process serves all clusters.
+    kube::Manager& manager;
+  };
+  explicit FleetLoop(const Parts& parts) : parts_(parts) {}
+
+  std::string name() const override { return "clusters of Secrets"; }
+  absl::Status Run(const base::StopToken& stop) override {
+    absl::Status ended = Follow(stop);
+    parts_.fleet.EndAll();
+    // What may still write keeps its clusters until this process has ended.
+    if (parts_.fleet.IsStuck()) {
+      ended.Update(absl::DeadlineExceededError("an agent has not ended in time"));
+    } else if (parts_.shards != nullptr) {
+      parts_.shards->GiveAllBack(parts_.manager.abort_token());
+    }
+    return ended;
+  }
+
+ private:
+  absl::Status Follow(const base::StopToken& stop) {
+    const base::Clock& clock = parts_.manager.clock();
+    const base::SteadyTime deadline =
+        clock.SteadyNow() + parts_.manager.options().cache_sync_timeout;
+    RETURN_IF_ERROR(parts_.secrets.WaitForSync(deadline, stop));
+    if (parts_.shards != nullptr) {
+      RETURN_IF_ERROR(parts_.shards->WaitForSync(deadline, stop));
+    }
+    do {
+      Look(stop);
+      if (parts_.fleet.IsStuck()) {
+        return absl::DeadlineExceededError("an agent has not ended in time");
+      }
+    } while (clock.SleepFor(kBetweenLooks, stop));
+    return absl::OkStatus();
+  }
+
+  void Look(const base::StopToken& stop) {
+    ClusterPairs pairs = parts_.secrets.Read();
+    const std::set<std::string> serving = parts_.fleet.Serving();
+    if (parts_.secrets.LeavesOut()) {
+      // A Secret that is not there may have had no room.
+      for (const std::string& cluster : serving) {
+        pairs.try_emplace(
+            cluster, ClusterPair{"", "", absl::UnavailableError("its Secret is not in the cache")});
+      }
+    }
+    if (parts_.shards != nullptr) {
+      std::set<std::string> clusters;
+      for (const auto& [cluster, pair] : pairs) {
+        if (pair.usable.ok() || serving.contains(cluster)) clusters.insert(cluster);
+      }
+      const std::set<std::string> mine = parts_.shards->Share(clusters, serving, stop);
+      std::erase_if(pairs, [&mine](const auto& one) { return !mine.contains(one.first); });
+    }
+    parts_.fleet.Follow(pairs);
+  }
+
+  const Parts parts_;
+};
+
+}  // namespace
+
+absl::Status RunHostedFleet(const config::AgentOptions& options, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const Transports transports, Connect(options));
+  const base::Clock& clock = base::RealClock();
+  const auto fence = std::make_shared<kube::LeaderFence>(clock);
+  Fleet fleet(options, fence);
+  ASSIGN_OR_RETURN(const FleetServers servers,
+                   ServeFleet(options.loops, [&fleet] { return fleet.Metrics(); }));
+  metrics::Registry& registry = fleet.registry();
+  const kube::ClientOptions of_client = ClientOf(transports.host);
+  kube::Client client(fence->Over(transports.loops), of_client, clock, &registry);
+  kube::ClientOptions of_leases = of_client;
+  of_leases.timeout = options.loops.leader_election.renew_deadline / 2;
+  kube::Client lease_client(transports.leases, of_leases, clock, &registry);
+  kube::RestMapper mapper(client, clock);
+  kube::InformerSet informers(client, clock, fleet.shared().informer_threads);
+  kube::ClusterClient cluster(client, mapper, informers);
+  const std::unique_ptr<kube::EventSink> events = kube::NewNullEventSink();
+  const std::string replica = NewReplicaLease();
+  kube::Manager manager(ManagerOf(options, replica), cluster, *events, clock, registry);
+  manager.UseForElection(lease_client);
+  manager.UseFence(*fence);
+  manager.UsePool(fleet.shared().pool);
+  ClusterSecrets secrets(informers, options.agent.hosting_namespace,
+                         options.agent.clusters_from_secrets);
+  std::optional<ClusterShards> shards;
+  if (options.agent.shard_clusters) {
+    shards.emplace(ClusterShards::Place{options.agent.hosting_namespace, replica,
+                                        options.loops.leader_election.lease_duration},
+                   client, clock, informers);
+  }
+  manager.Add(std::make_unique<FleetLoop>(
+      FleetLoop::Parts{fleet, secrets, shards.has_value() ? &*shards : nullptr, manager}));
+  const absl::Status ended = manager.Run(stop);
+  base::EndProcessAfter(controllers::kStopLimit, 1);
+  informers.Stop();
+  return ended;
+}
+
+}  // namespace cmd

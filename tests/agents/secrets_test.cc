@@ -1,0 +1,64 @@
+// One process serves the clusters of Secrets, and follows them.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "tests/agents/hosted.h"
+
+namespace tests {
+
+TEST_CASE("a process serves the clusters of Secrets, and follows them while it runs") {
+  Hosted hosted(2);
+  const std::string first = hosted.clusters()[0], second = hosted.clusters()[1];
+  hosted.PutSecret(first);
+  const auto agents = hosted.Start("agents");
+  REQUIRE(hosted.Eventually([&] { return hosted.IsReady(first); }));
+  hosted.PutWork(first, "one");
+  CHECK(hosted.Eventually([&] { return hosted.Has(first, "one"); }));
+
+  hosted.PutSecret(second);
+  CHECK(hosted.Eventually([&] { return hosted.IsReady(second); }));
+  hosted.RemoveSecret(first);
+  REQUIRE(hosted.Eventually([&] {
+    return absl::StrContains(hosted.Log("agents"),
+                             "the agent of a cluster has stopped cluster=" + first);
+  }));
+  hosted.PutWork(first, "two");
+  hosted.PutWork(second, "two");
+  CHECK(hosted.Eventually([&] { return hosted.Has(second, "two"); }));
+  CHECK_FALSE(hosted.Has(first, "two"));
+  hosted.PutSecret(first);
+  CHECK(hosted.Eventually([&] { return hosted.Has(first, "two"); }));
+  CHECK(agents->Stop() == 0);
+}
+
+TEST_CASE("a Secret that cannot be used is named, without its content, and the others are served") {
+  Hosted hosted(2);
+  const std::string broken = hosted.clusters()[0], good = hosted.clusters()[1];
+  hosted.PutSecret(broken, "the s3cret of a user");
+  hosted.PutSecret(good);
+  const auto agents = hosted.Start("agents");
+  CHECK(hosted.Eventually([&] { return hosted.IsReady(good); }));
+  CHECK(hosted.Eventually(
+      [&] { return absl::StrContains(hosted.Log("agents"), "begins again cluster=" + broken); }));
+  CHECK_FALSE(absl::StrContains(hosted.Log("agents"), "s3cret"));
+  hosted.PutSecret(broken);
+  CHECK(hosted.Eventually([&] { return hosted.IsReady(broken); }));
+}
+
+TEST_CASE("of two processes that do not share, one serves all clusters, and the other takes over") {
+  Hosted hosted(2);
+  hosted.PutSecrets();
+  auto first = hosted.Start("first");
+  REQUIRE(hosted.Eventually([&] { return hosted.AllReady(); }));
+  const auto second = hosted.Start("second");
+  CHECK(hosted.Eventually(
+      [&] { return absl::StrContains(hosted.Log("second"), "another process leads"); }));
+  CHECK_FALSE(absl::StrContains(hosted.Log("second"), "the agent of a cluster begins"));
+  CHECK(first->Stop() == 0);
+  hosted.PutWork(hosted.clusters()[0], "after");
+  CHECK(hosted.Eventually([&] { return hosted.Has(hosted.clusters()[0], "after"); }));
+}
+
+}  // namespace tests

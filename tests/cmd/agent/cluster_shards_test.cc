@@ -1,0 +1,224 @@
+// Replicas share clusters by Leases, on an API server in memory and a clock that the tests move.
+#include "cmd/agent/cluster_shards.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+#include "kube/cache/informer.h"
+#include "kube/client/client.h"
+#include "tests/support/eventually.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+
+namespace cmd {
+namespace {
+
+using tests::Eventually;
+using Names = std::set<std::string>;
+
+constexpr char kNs[] = "karmada-system";
+constexpr absl::Duration kDuration = absl::Seconds(15);
+
+Names Clusters(int count) {
+  Names clusters;
+  for (int i = 0; i < count; ++i) clusters.insert(absl::StrCat("edge", i));
+  return clusters;
+}
+
+struct Fixture {
+  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
+  tests::FakeClock clock;
+  const Names clusters = Clusters(20);
+
+  // As the election of a replica does.
+  void Renew(const std::string& replica, const std::string& holder = "somebody") {
+    kube::Object lease = kube::Object::Make(api::Leases().gvk, {kNs, replica});
+    if (!holder.empty()) lease.Set({"spec", "holderIdentity"}, holder);
+    lease.Set({"spec", "leaseDurationSeconds"}, absl::ToInt64Seconds(kDuration));
+    lease.Set({"spec", "renewTime"}, absl::FormatTime(clock.Now()));
+    server->Put(api::Leases(), lease);
+  }
+  std::string HolderOf(const std::string& cluster) const {
+    return std::string(
+        server->Find(api::Leases(), {kNs, absl::StrCat("karmada-agent-shard-", cluster)})
+            .spec()["holderIdentity"]
+            .AsString());
+  }
+  bool Exists(const std::string& replica) const {
+    return !server->Find(api::Leases(), {kNs, replica}).empty();
+  }
+};
+
+struct Replica {
+  const std::string name = NewReplicaLease();
+  Fixture& f;
+  kube::Client client{f.server, {.name = "fake"}, f.clock, nullptr};
+  kube::InformerSet informers{client, f.clock};
+  ClusterShards shards{{kNs, name, kDuration}, client, f.clock, informers};
+  Names serving;  // As if each agent ended at once, unless a test says otherwise.
+
+  explicit Replica(Fixture& fixture) : f(fixture) {
+    f.Renew(name);
+    REQUIRE(shards.WaitForSync(base::SteadyTime::InfiniteFuture(), base::StopToken()).ok());
+  }
+  const Names& Look() {
+    serving = shards.Share(f.clusters, serving, base::StopToken());
+    return serving;
+  }
+};
+
+// Lets the replicas look until all clusters are served, each by one of them.
+bool AllServedOnce(Fixture& f, const std::vector<Replica*>& replicas) {
+  return Eventually([&] {
+    std::map<std::string, int> served;
+    for (Replica* replica : replicas) {
+      for (const std::string& cluster : replica->Look()) ++served[cluster];
+    }
+    for (const auto& [cluster, times] : served) {
+      if (times != 1) FAIL(cluster << " is served by " << times << " replicas");
+    }
+    return served.size() == f.clusters.size();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a replica that comes or goes moves its own part of the clusters only") {
+  const Names two = {"a", "b"}, three = {"a", "b", "c"};
+  std::map<std::string, int> count;
+  for (const std::string& cluster : Clusters(300)) {
+    const std::string owner = OwnerOf(cluster, three);
+    ++count[owner];
+    if (owner != "c") CHECK(OwnerOf(cluster, two) == owner);
+  }
+  for (const std::string& replica : three) CHECK(count[replica] > 60);
+}
+
+TEST_CASE_METHOD(Fixture, "one replica serves all clusters") {
+  Replica one(*this);
+  CHECK(Eventually([&] { return one.Look() == clusters; }));
+  for (const std::string& cluster : clusters) CHECK(HolderOf(cluster) == one.name);
+}
+
+TEST_CASE_METHOD(Fixture, "a replica that joins gets its part, and no cluster has two") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica two(*this);
+  CHECK(AllServedOnce(*this, {&one, &two}));
+  CHECK(Eventually([&] {
+    one.Look();
+    return !two.Look().empty() && one.serving.size() + two.serving.size() == clusters.size();
+  }));
+  Replica three(*this);
+  CHECK(AllServedOnce(*this, {&one, &two, &three}));
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster does not move before its agent has ended") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica two(*this);
+  // The agents of the first one are told to end, and none does.
+  Names leaving;
+  REQUIRE(Eventually([&] {
+    const Names may = one.shards.Share(clusters, clusters, base::StopToken());
+    leaving.clear();
+    for (const std::string& cluster : clusters) {
+      if (!may.contains(cluster)) leaving.insert(cluster);
+    }
+    return !leaving.empty();
+  }));
+  for (int look = 0; look < 5; ++look) {
+    CHECK(two.Look().empty());
+    one.shards.Share(clusters, clusters, base::StopToken());
+  }
+  CHECK(Eventually([&] {
+    one.Look();
+    return two.Look() == leaving;
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "clusters of a replica that is silent move when its Lease is over") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica two(*this);
+  for (int look = 0; look < 3; ++look) {
+    clock.Advance(kDuration / 5);
+    CHECK(two.Look().empty());
+  }
+  CHECK(Exists(one.name));
+  clock.Advance(kDuration);
+  CHECK(Eventually([&] { return two.Look() == clusters; }));
+  CHECK_FALSE(Exists(one.name));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a replica that renews in time keeps its clusters, however old a copy is") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica two(*this);
+  two.Look();
+  // The second one hears nothing of this.
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());
+  Renew(one.name);
+  clock.Advance(kDuration * 2);
+  CHECK(two.Look().empty());
+  CHECK(Exists(one.name));
+  CHECK(HolderOf("edge0") == one.name);
+  server->Unblock();
+}
+
+TEST_CASE_METHOD(Fixture, "a replica that has been told off does not serve any more") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica two(*this);
+  two.Look();
+  clock.Advance(kDuration * 2);
+  REQUIRE(Eventually([&] { return two.Look() == clusters; }));
+  Renew(two.name);
+  CHECK(Eventually([&] { return one.Look().empty(); }));
+  CHECK(two.Look() == clusters);
+}
+
+TEST_CASE_METHOD(Fixture, "clusters of a replica whose Lease somebody removes stay for a Lease") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica two(*this);
+  server->Erase(api::Leases(), {kNs, one.name});
+  CHECK(Eventually([&] {
+    CHECK(two.Look().empty());
+    return two.informers.Find(api::Leases())->store().Find({kNs, one.name}) == nullptr;
+  }));
+  CHECK(two.Look().empty());
+  clock.Advance(kDuration);
+  CHECK(Eventually([&] { return two.Look() == clusters; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a replica that ends gives its clusters back at once") {
+  Replica one(*this), two(*this);
+  REQUIRE(AllServedOnce(*this, {&one, &two}));
+  one.shards.GiveAllBack(base::StopToken());
+  Renew(one.name, "");
+  CHECK(Eventually([&] { return two.Look() == clusters; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster whose Lease could not be given back is given back later") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica two(*this);
+  server->FailNext("PUT", 403, "Forbidden", 1000);
+  for (int look = 0; look < 3; ++look) {
+    one.Look();
+    CHECK(two.Look().empty());
+  }
+  server->EndFailures();
+  CHECK(AllServedOnce(*this, {&one, &two}));
+}
+
+}  // namespace cmd
