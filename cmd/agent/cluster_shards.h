@@ -37,7 +37,7 @@ namespace cmd {
 std::string NewReplicaLease();
 
 // Returns which of the replicas has the cluster, the same wherever it is asked. Each replica that
-// comes or goes moves only its own part of the clusters. REQUIRES: there is one.
+// is added or removed moves only its own part of the clusters. REQUIRES: there is one.
 std::string OwnerOf(absl::string_view cluster, const std::set<std::string>& replicas);
 
 class ClusterShards {

@@ -1,4 +1,5 @@
-// Replicas that share the clusters: each cluster is served by one of them, whoever comes and goes.
+// Replicas that share the clusters: each cluster is served by one of them, whatever
+// happens to the others.
 #include <memory>
 #include <string>
 #include <vector>

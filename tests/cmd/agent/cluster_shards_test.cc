@@ -89,7 +89,7 @@ bool AllServedOnce(Fixture& f, const std::vector<Replica*>& replicas) {
 
 }  // namespace
 
-TEST_CASE("a replica that comes or goes moves its own part of the clusters only") {
+TEST_CASE("a replica that is added or removed moves its own part of the clusters only") {
   const Names two = {"a", "b"}, three = {"a", "b", "c"};
   std::map<std::string, int> count;
   for (const std::string& cluster : Clusters(300)) {

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "kube/runtime/internal/event_correlator.h"
 #include "kube/runtime/internal/lru_cache.h"
+#include "kube/runtime/worker_pool.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
@@ -207,7 +208,10 @@ struct Fixture {
   std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
   tests::FakeClock clock;
   Client client{server, {.name = "fake"}, clock, nullptr};
-  std::unique_ptr<EventSink> sink = NewEventSink(client, clock);
+  // The sink writes on a thread of its own, or on those of a pool.
+  std::shared_ptr<WorkerPool> pool =
+      GENERATE(false, true) ? std::make_shared<WorkerPool>(clock) : nullptr;
+  std::unique_ptr<EventSink> sink = NewEventSink(client, clock, {.pool = pool});
 
   void Record(const Object& about, const std::string& message,
               EventType type = EventType::kWarning) {

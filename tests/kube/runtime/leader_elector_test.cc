@@ -396,6 +396,21 @@ TEST_CASE_METHOD(Fixture, "a lease that is deleted is made again by its leader")
   }));
 }
 
+TEST_CASE_METHOD(Fixture, "a contender whose own lease is removed has lost it for ever") {
+  options.is_own = true;
+  LeaderFence fence(clock);
+  its_fence = &fence;
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  clock.AwaitWaiters(2);
+  server->Erase(kLeases, kKey);
+  REQUIRE(PassTimeUntil([&] { return !fence.MayWrite(); }));
+  const absl::Status lost = Join();
+  CHECK(absl::IsAborted(lost));
+  CHECK(absl::StrContains(lost.message(), "the lease has been removed"));
+  CHECK(Lease().empty());
+}
+
 TEST_CASE_METHOD(Fixture, "a failed renewal is followed by another way to hold the lease at once") {
   Start();
   REQUIRE(Eventually([&] { return elected.load(); }));

@@ -202,6 +202,45 @@ TEST_CASE_METHOD(Fixture, "a runnable that fails stops the manager with its erro
 }
 
 TEST_CASE_METHOD(Fixture,
+                 "a manager that is begun and ended in two calls needs no thread to wait") {
+  std::atomic<int> failures = 0;
+  Make();
+  manager->Add(diary.Make("good"));
+  SECTION("and ends when its caller wants it to") {
+    REQUIRE(manager->Begin([&] { ++failures; }).ok());
+    REQUIRE(Eventually([&] { return diary.Has("start good"); }));
+    CHECK(manager->IsLeader());
+    CHECK(manager->End().ok());
+    CHECK(failures == 0);
+  }
+  SECTION("and tells its caller when it would end by itself") {
+    manager->Add(diary.Make("bad", {.result = absl::DataLossError("no"), .until_stopped = false}));
+    REQUIRE(manager->Begin([&] { ++failures; }).ok());
+    REQUIRE(Eventually([&] { return failures > 0; }));
+    const absl::Status failed = manager->End();
+    CHECK(failed.code() == absl::StatusCode::kDataLoss);
+    CHECK(absl::StrContains(failed.message(), "bad: no"));
+  }
+  CHECK(diary.Has("end good"));
+  CHECK_FALSE(manager->IsLeader());
+}
+
+TEST_CASE_METHOD(Fixture, "a lost lease is told to the caller that has begun the manager") {
+  options.leader_elect = true;
+  std::atomic<bool> failed = false;
+  Make();
+  manager->Add(diary.Make("loop"));
+  REQUIRE(manager->Begin([&] { failed = true; }).ok());
+  REQUIRE(Eventually([&] { return diary.Has("start loop"); }));
+  server->FailNext("PUT", 403, "Forbidden", 1000);
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return failed.load();
+  }));
+  CHECK(absl::IsAborted(manager->End()));
+}
+
+TEST_CASE_METHOD(Fixture,
                  "a runnable that ends in order, or because it was stopped, is not a failure") {
   Make();
   manager->Add(diary.Make("short", {.until_stopped = false}));
