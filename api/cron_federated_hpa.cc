@@ -85,6 +85,24 @@ bool ExecutionHistoryView::Records(absl::Time scheduled) const {
   return false;
 }
 
+std::optional<std::string> ExecutionHistoryView::LastFailure() const {
+  std::optional<absl::Time> last;
+  std::optional<std::string> failure;
+  // A failure counts for more than a success of the same time: nothing says which was later.
+  for (const char* list : {kSuccessful, kFailed}) {
+    for (const json::Value& execution : history_[list].items()) {
+      const std::optional<absl::Time> time = TimeOf(execution[kScheduleTime]);
+      if (!time.has_value() || (last.has_value() && *time < *last)) continue;
+      // Of one list the first with this time is the latest.
+      if (last == time && failure.has_value()) continue;
+      last = time;
+      failure = std::nullopt;
+      if (list == kFailed) failure = execution["message"].ToString();
+    }
+  }
+  return failure;
+}
+
 std::vector<CronRule> CronFederatedHpaView::Rules() const {
   std::vector<CronRule> rules;
   for (const json::Value& rule : object_.spec()["rules"].items()) {

@@ -65,6 +65,8 @@ class ExecutionHistoryView {
   std::optional<absl::Time> NextExecutionTime() const;
   // Returns whether it records an execution, good or bad, that was scheduled for this time.
   bool Records(absl::Time scheduled) const;
+  // Returns why the last execution failed; nullopt when it succeeded, or none is recorded.
+  std::optional<std::string> LastFailure() const;
 
  private:
   const json::Value& history_;

@@ -26,7 +26,6 @@
 #include "api/binding.h"
 #include "api/binding_address.h"
 #include "api/binding_scope.h"
-#include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/programs.h"
@@ -134,10 +133,7 @@ class Reader {
           lists_.Get(api::Leases(), {api::kSystemNamespace, name}, Weight::kHelps);
       if (lease != nullptr) shared.push_back(lease);
     }
-    const bool any_pull = std::any_of(shared.begin(), shared.end(), [](const kube::ObjectPtr& one) {
-      return one->gvk() == api::Clusters().gvk && api::ClusterView(*one).IsPull();
-    });
-    if (any_pull) add(api::Leases(), api::kClusterNamespace, Weight::kHints, shared);
+    if (why::AnyIsPull(shared)) add(api::Leases(), api::kClusterNamespace, Weight::kHints, shared);
     why::Question question = flags_;
     question.cluster = scope_.cluster;
     ASSIGN_OR_RETURN(why::Chain chain, why::EmptyChain(std::move(question), absl::Now()));

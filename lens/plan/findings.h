@@ -24,6 +24,7 @@ inline constexpr char kNoPolicy[] = "no-policy";
 inline constexpr char kSelectsNothing[] = "selects-nothing";
 inline constexpr char kNoSuchCluster[] = "no-such-cluster";
 inline constexpr char kNoClusterMatches[] = "no-cluster-matches";
+inline constexpr char kClusterNotReady[] = "cluster-not-ready";
 inline constexpr char kPreemptionOff[] = "preemption-off";
 inline constexpr char kOldPurgeMode[] = "old-purge-mode";
 inline constexpr char kOverrideFails[] = "override-fails";
@@ -45,7 +46,7 @@ inline constexpr const char* kAll[] = {
     kNoPolicy,     kSelectsNothing, kNoSuchCluster, kNoClusterMatches, kPreemptionOff,
     kOldPurgeMode, kOverrideFails,  kHeldBack,      kNotScheduled,     kDependencyMissing,
     kKindAssumed,  kNotSimulated,   kLoopWarning,   kNoRoom,           kPinned,
-    kQuota,        kStays,          kLeftBehind,
+    kQuota,        kStays,          kLeftBehind,    kClusterNotReady,
 };
 
 }  // namespace finding

@@ -26,6 +26,7 @@
 #include "lens/plan/findings.h"
 #include "lens/plan/passages.h"
 #include "lens/plan/seeding.h"
+#include "lens/plan/silent_clusters.h"
 #include "sandbox/sim/kinds.h"
 
 namespace lens::plan {
@@ -201,6 +202,7 @@ class Planner {
     plan.templates = Compare(before, after, request_.objects);
     plan.findings = AllFindings(after);
     AddNotSimulated(after, plan.findings);
+    AddSilentClusters(plan.templates, request_.edits, plane_.backend(), plan.findings);
     std::sort(plan.findings.begin(), plan.findings.end());
     RETURN_IF_ERROR(CountClusters(plan));
     return plan;

@@ -1,8 +1,10 @@
 #include "lens/why/own_scaling.h"
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "api/cron_federated_hpa.h"
 #include "api/resources.h"
 #include "lens/why/matching.h"
 #include "lens/why/own_kinds.h"
@@ -96,6 +98,23 @@ Findings AutoscalersDisagree(const Chain& chain) {
                         other->Describe(), " scales", is_inner ? " in members" : "", ", too"),
            "delete one of the two: the other one scales on alone, and nothing else is lost by it"});
     }
+  }
+  return findings;
+}
+
+Findings CronRuleFailed(const Chain& chain) {
+  if (!IsAutoscaler(chain) || chain.asked.gvk != api::CronFederatedHpas().gvk) return {};
+  const api::CronFederatedHpaView cron(*chain.object);
+  Findings findings;
+  for (const api::CronRule& rule : cron.Rules()) {
+    const api::ExecutionHistoryView history(cron.History(rule.name));
+    const std::optional<std::string> failure = history.LastFailure();
+    if (!failure.has_value()) continue;
+    findings.push_back(
+        {kStep, Grade::kStuck,
+         absl::StrCat(chain.Name(), ": its rule ", rule.name, " failed the last time: ", *failure),
+         rule.suspend ? "mend what the message says, and let the rule go on (suspend: false)"
+                      : "mend what the message says before the next time of the rule"});
   }
   return findings;
 }

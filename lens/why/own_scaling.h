@@ -1,4 +1,5 @@
-// Checks of autoscalers: whether what they scale is anywhere, and whether others scale it, too.
+// Checks of autoscalers: whether what they scale is anywhere, whether others scale it, too, and
+// whether their rules work.
 #ifndef LENS_WHY_OWN_SCALING_H_
 #define LENS_WHY_OWN_SCALING_H_
 
@@ -10,6 +11,9 @@ namespace lens::why {
 Findings AutoscalerTargetIsNowhere(const Chain& chain);
 // Another autoscaler writes the replicas of the same target.
 Findings AutoscalersDisagree(const Chain& chain);
+
+// A rule of the CronFederatedHPA that is asked about failed the last time.
+Findings CronRuleFailed(const Chain& chain);
 
 }  // namespace lens::why
 

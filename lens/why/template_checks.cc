@@ -290,6 +290,8 @@ constexpr Check kChecks[] = {
      "what it scales is in no cluster:", AutoscalerTargetIsNowhere},
     {"autoscalers-disagree", "Does another autoscaler scale it, too?",
      "another autoscaler scales the same:", AutoscalersDisagree},
+    {"cron-rule-failed", "Do the rules of a CronFederatedHPA work?",
+     "a rule failed the last time:", CronRuleFailed},
     {"service-missing", "Does the Service of a MultiClusterService exist?",
      "its Service does not exist:", MultiClusterServiceHasNoService},
     {"rebalancing-failed", "Did a WorkloadRebalancer find its workloads?",

@@ -94,6 +94,29 @@ TEST_CASE("executions come first in their list, and the limit drops the oldest")
   CHECK(api::ExecutionHistoryView(history).Records(At("2024-01-04T09:00:00Z")));
 }
 
+TEST_CASE("the last execution of a rule says whether the rule works") {
+  const api::CronRule rule = api::CronRule::FromJson(Json(R"({"name": "up"})"));
+  json::Value history = api::NewExecutionHistory("up");
+  CHECK_FALSE(api::ExecutionHistoryView(history).LastFailure().has_value());
+  api::CronExecution failed = Execution("2024-01-02T09:00:00Z");
+  failed.failure = "first";
+  api::AddExecution(history, rule, failed);
+  CHECK(api::ExecutionHistoryView(history).LastFailure() == "first");
+  failed = Execution("2024-01-03T09:00:00Z");
+  failed.failure = "second";
+  api::AddExecution(history, rule, failed);
+  CHECK(api::ExecutionHistoryView(history).LastFailure() == "second");
+  api::AddExecution(history, rule, Execution("2024-01-04T09:00:00Z"));
+  CHECK_FALSE(api::ExecutionHistoryView(history).LastFailure().has_value());
+  // Written by another program, in another zone.
+  failed = Execution("2024-01-04T09:00:00Z");
+  failed.failure = "third";
+  json::Value later = failed.ToJson();
+  later.Set("scheduleTime", "2024-01-04T12:00:00+02:00");
+  history.Set("failedExecutions", json::Value::Array({later}));
+  CHECK(api::ExecutionHistoryView(history).LastFailure() == "third");
+}
+
 TEST_CASE("the next time is set and removed") {
   json::Value history = api::NewExecutionHistory("up");
   CHECK_FALSE(api::ExecutionHistoryView(history).NextExecutionTime().has_value());

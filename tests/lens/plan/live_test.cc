@@ -146,6 +146,33 @@ std::string Policy() {
   return policy.substr(at, policy.find("---", at) - at);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "Plan: clusters that are not ready are named, if something changes there") {
+  kube::Object silent = *live->backend().Get(api::Clusters().gvr(), {"", "m2"}).value();
+  json::Value condition = json::Value::Object({{"type", "Ready"},
+                                               {"status", "Unknown"},
+                                               {"reason", "ClusterStatusUnknown"},
+                                               {"message", "no news"},
+                                               {"lastTransitionTime", "2026-01-01T11:00:00Z"}});
+  silent.Set({"status", "conditions"}, json::Value::Array({condition}));
+  REQUIRE(live->Apply(silent).ok());
+  Differences(Deployment("web", 4, "settings"));
+  CHECK(Found(finding::kClusterNotReady, "Cluster m2") == "");
+  std::string edited = Deployment("web", 4, "settings");
+  edited.replace(edited.find("image: nginx"), 12, "image: nginx:2");
+  CHECK_THAT(Differences(edited), Catch::Contains("Deployment shop/web m2 change\n"));
+  CHECK(
+      Found(finding::kClusterNotReady, "Cluster m2") ==
+      "it is not ready since 2026-01-01T11:00:00Z (ClusterStatusUnknown: no news); the changes of "
+      "1 template reach it when it is ready again");
+  CHECK(Found(finding::kClusterNotReady, "Cluster m1") == "");
+  SECTION("unless the question is about it") {
+    edits = {Cordoned("m2")};
+    Differences(edited);
+    CHECK(Found(finding::kClusterNotReady, "Cluster m2") == "");
+  }
+}
+
 constexpr char kEverywhere[] = R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: OverridePolicy
