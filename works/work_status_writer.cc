@@ -18,6 +18,8 @@
 #include <optional>
 #include <utility>
 
+#include "api/condition.h"
+#include "api/keys.h"
 #include "api/known_fields.h"
 #include "api/reasons.h"
 #include "api/resources.h"
@@ -64,23 +66,52 @@ json::Value ListOf(const std::vector<json::Value>& items) {
 // Returns whether the item says that nothing is known of the manifest's object any more.
 bool IsWithdrawn(const json::Value& item) { return !item.Has("status") && !item.Has("health"); }
 
+bool IsApplied(const kube::Condition& condition) { return condition.type == api::kWorkApplied; }
+
+void DropCondition(absl::string_view type, std::vector<kube::Condition>& conditions) {
+  std::erase_if(conditions, [&](const kube::Condition& c) { return c.type == type; });
+}
+
 // Folds `newer` into `change`.
 void Merge(WorkStatusChange newer, WorkStatusChange& change) {
   for (kube::Condition& c : newer.conditions) {
-    std::erase_if(change.conditions,
-                  [&](const kube::Condition& old) { return old.type == c.type; });
+    if (IsApplied(c)) change.is_applied = false;
+    DropCondition(c.type, change.conditions);
     change.conditions.push_back(std::move(c));
+  }
+  if (newer.is_applied) {
+    const auto waits = std::find_if(change.conditions.begin(), change.conditions.end(), IsApplied);
+    const bool says_so = waits != change.conditions.end() && waits->status == "True";
+    if (!says_so) {
+      DropCondition(api::kWorkApplied, change.conditions);
+      change.is_applied = true;
+    }
   }
   for (json::Value& item : newer.manifest_statuses) {
     PutItem(std::move(item), change.manifest_statuses);
   }
 }
 
+// Returns the condition Applied of a Work that is applied and has these conditions. Only the reason
+// of an object that was created again is kept: otherwise the next sync, which a restart brings,
+// would write the condition once more.
+kube::Condition AppliedAsBefore(const json::Value& conditions) {
+  const json::Value* current = kube::FindCondition(conditions, api::kWorkApplied);
+  const bool was_recreated = current != nullptr && (*current)["status"].AsString() == "True" &&
+                             (*current)["reason"].AsString() == api::reason::kReCreateSuccessful;
+  return api::ConditionOf(
+      api::kWorkApplied, true,
+      was_recreated ? api::reason::kReCreateSuccessful : api::reason::kAppliedSuccessful,
+      api::message::kManifestApplied);
+}
+
 }  // namespace
 
 json::Value WithChange(const json::Value& status, const WorkStatusChange& change, absl::Time now) {
   json::Value out = status;
-  for (const kube::Condition& c : change.conditions) {
+  std::vector<kube::Condition> changed = change.conditions;
+  if (change.is_applied) changed.push_back(AppliedAsBefore(status["conditions"]));
+  for (const kube::Condition& c : changed) {
     json::Value conditions = out["conditions"];
     kube::SetCondition(conditions, c, now);
     out.Set("conditions", std::move(conditions));

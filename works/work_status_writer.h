@@ -34,6 +34,9 @@ struct WorkStatusChange {
   // Items of status.manifestStatuses, at most one per manifest (by ordinal). One with its
   // identifier alone removes the item that is there.
   std::vector<json::Value> manifest_statuses;
+  // Everything is applied: this sets the condition Applied, but does not replace one, written or
+  // waiting to be, that says the same because an object was created again.
+  bool is_applied = false;
 };
 
 // Thread-safe. Changes of a Work that vanishes are dropped; failed writes are retried with

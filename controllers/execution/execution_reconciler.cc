@@ -94,18 +94,6 @@ bool HasStatusOf(const kube::Object& work, int ordinal) {
   });
 }
 
-// Keeps the reason of an object that was created again: otherwise the next sync, which a restart
-// brings, would write the condition once more. As Karmada v1.19, which does not have that reason,
-// it stays as long as nothing changes in the member, since a take-over brings a sync of every Work.
-const char* ReasonOfSuccess(const kube::Object& work, works::Repairs repairs, bool changed) {
-  if (repairs == works::Repairs::kByWork && changed) return api::reason::kAppliedSuccessful;
-  const json::Value* current =
-      kube::FindCondition(api::WorkView(work).Conditions(), api::kWorkApplied);
-  const bool recreated = current != nullptr && (*current)["status"].AsString() == "True" &&
-                         (*current)["reason"].AsString() == api::reason::kReCreateSuccessful;
-  return recreated ? api::reason::kReCreateSuccessful : api::reason::kAppliedSuccessful;
-}
-
 }  // namespace
 
 ExecutionReconciler::ExecutionReconciler(const ExecutionDeps& deps)
@@ -268,16 +256,22 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
 
 void ExecutionReconciler::ReportApplied(const Target& target, const Applied& applied) {
   const absl::Status& result = applied.result;
-  const kube::Condition condition =
-      result.ok()
-          ? api::ConditionOf(api::kWorkApplied, true,
-                             ReasonOfSuccess(*target.work, objects_.repairs(), applied.changed),
-                             api::message::kManifestApplied)
-          : api::ConditionOf(
-                api::kWorkApplied, false, api::reason::kAppliedFailed,
-                api::message::ManifestsNotApplied(applied.ok, applied.total, applied.in_condition));
+  works::WorkStatusChange change = {{}, applied.withdrawn};
+  // As Karmada v1.19, which does not have the reason of an object that was created again, that one
+  // stays as long as nothing changes in the member, since a take-over brings a sync of every Work.
+  const bool counts_changes = objects_.repairs() == works::Repairs::kByWork;
+  if (!result.ok()) {
+    change.conditions.push_back(api::ConditionOf(
+        api::kWorkApplied, false, api::reason::kAppliedFailed,
+        api::message::ManifestsNotApplied(applied.ok, applied.total, applied.in_condition)));
+  } else if (counts_changes && applied.changed) {
+    change.conditions.push_back(api::ConditionOf(
+        api::kWorkApplied, true, api::reason::kAppliedSuccessful, api::message::kManifestApplied));
+  } else {
+    change.is_applied = true;
+  }
   ReportSync(target, applied.in_events, applied.changed);
-  status_.Submit(*target.work, {{condition}, applied.withdrawn},
+  status_.Submit(*target.work, std::move(change),
                  result.ok() ? works::News::kProgress : works::News::kSettled);
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/condition.h"
 #include "api/work.h"
 #include "tests/support/members_fixture.h"
 
@@ -204,6 +205,42 @@ TEST_CASE_METHOD(Fixture,
   CHECK(Status()["conditions"].size() == 2);
   CHECK((*kube::FindCondition(Status()["conditions"], "Applied"))["message"].AsString() == "last");
   CHECK(Status()["manifestStatuses"] == json::Value::Array({Item("Healthy")}));
+}
+
+// A pass that finds nothing to do must not take back what another one has just reported.
+TEST_CASE_METHOD(Fixture, "that all is applied does not replace the news that something was done") {
+  const auto reason = [&] {
+    return (*kube::FindCondition(Status()["conditions"], "Applied"))["reason"].ToString();
+  };
+  const auto done = [](const char* why) {
+    return works::WorkStatusChange{{api::ConditionOf("Applied", true, why, "m")}, {}};
+  };
+  const works::WorkStatusChange nothing_to_do{.is_applied = true};
+  writer->Submit(work, done("ReCreateSuccessful"), News::kProgress);
+  writer->Submit(work, nothing_to_do, News::kProgress);
+  REQUIRE(AwaitPatches(1, works::kProgressHold));
+  CHECK(reason() == "ReCreateSuccessful");
+  // Neither when it has been written already.
+  writer->Submit(work, nothing_to_do, News::kProgress);
+  clock.Advance(works::kProgressHold);
+  // But news replaces what was written, also when a pass without work follows it at once.
+  writer->Submit(work, done("AppliedSuccessful"), News::kProgress);
+  writer->Submit(work, nothing_to_do, News::kProgress);
+  REQUIRE(AwaitPatches(2, works::kProgressHold));
+  CHECK(reason() == "AppliedSuccessful");
+  // A failure that waits, or was written, is over.
+  writer->Submit(work, {{Applied("False", "no")}, {}}, News::kProgress);
+  writer->Submit(work, nothing_to_do, News::kProgress);
+  writer->Submit(work, {{Dispatching("True")}, {}}, News::kProgress);
+  REQUIRE(AwaitPatches(3, works::kProgressHold));
+  CHECK(reason() == "AppliedSuccessful");
+  writer->Submit(work, {{Applied("False", "no")}, {}}, News::kSettled);
+  REQUIRE(AwaitStatus("Applied", "True"));
+  clock.Advance(works::kSettledHold);
+  REQUIRE(AwaitStatus("Applied", "False"));
+  writer->Submit(work, nothing_to_do, News::kProgress);
+  REQUIRE(AwaitPatches(5, works::kProgressHold));
+  CHECK(reason() == "AppliedSuccessful");
 }
 
 TEST_CASE_METHOD(Fixture, "news of two manifests become one write that has both") {
