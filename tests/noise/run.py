@@ -120,7 +120,8 @@ class Noise:
     def environment(self, suite, seed):
         return {"NOISE_SEED": str(seed), "LD_PRELOAD": str(self.library),
                 "NOISE_COUNTS": str(self.logs / f"{suite.name}.{seed}.counts"),
-                "TEST_LOG": str(self.logs / f"{suite.name}.{seed}.case")}
+                "TEST_LOG": str(self.logs / f"{suite.name}.{seed}.case"),
+                "BEHAVIOUR_KEPT_LOG": str(self.logs / f"{suite.name}.{seed}.daemon")}
 
     def held_up(self, suite, seed):
         """Says how often the processes of a suite have slept, and for how long all their threads together."""
@@ -155,7 +156,8 @@ class Noise:
             self.failures.append(Failure(suite, seed, log, why))
         else:
             log.unlink()
-            log.with_suffix(".case").unlink(missing_ok=True)
+            for suffix in (".case", ".daemon"):
+                log.with_suffix(suffix).unlink(missing_ok=True)
         with self._say:
             print(f"{'FAILED' if why else 'ok':7} {suite.took:6.1f} s  {suite.name}, seed {seed} ({self.held_up(suite, seed)})", flush=True)
 
@@ -189,6 +191,9 @@ class Noise:
     def report(self, seeds):
         for failure in self.failures:
             print(f"\n== {failure.suite.name}, seed {failure.seed}, {failure.why}: {failure.log.relative_to(ROOT)}")
+            daemons = failure.log.with_suffix(".daemon")
+            if daemons.exists():
+                print(f"What its controller managers logged: {daemons.relative_to(ROOT)}")
             print("".join(failure.log.read_text(errors="replace").splitlines(keepends=True)[-80:]))
         passes = f"{len(seeds)} seeds, {len(self.left_out)} runs left out for lack of time"
         if not self.failures:

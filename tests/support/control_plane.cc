@@ -131,8 +131,17 @@ ControlPlane::~ControlPlane() {
   StopAgents();
   clusters_.clear();
   fleet_.reset();
+  KeepLog();
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
+}
+
+void ControlPlane::KeepLog() const {
+  const char* kept = std::getenv("BEHAVIOUR_KEPT_LOG");
+  if (kept == nullptr) return;
+  std::ofstream(kept, std::ios::app)
+      << "== " << Catch::getResultCapture().getCurrentTestName() << "\n"
+      << DaemonLog();
 }
 
 std::vector<std::string> ControlPlane::DaemonCommand(

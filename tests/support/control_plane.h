@@ -127,6 +127,8 @@ class ControlPlane {
   Cluster& cluster(const std::string& name);
   // Returns how often the log reports the start of a controller manager.
   size_t Starts() const;
+  // Appends the log to the file of BEHAVIOUR_KEPT_LOG, if there is one.
+  void KeepLog() const;
   void StartAgents();
   void StopAgents();
   std::vector<std::string> DaemonCommand(const std::vector<std::string>& more_flags) const;
