@@ -78,14 +78,15 @@ TEST_CASE("A binding that would exceed the quota says so, and is placed when the
   CHECK(Used(plane, ns) == R"({"cpu":"600m"})");
 
   // Nothing is written at a restart.
-  plane.StopDaemon();
-  const auto version = [&] {
-    return std::string(plane.Get("host", kFederatedQuota, {ns, "team"})->resource_version());
+  const auto quota = [&] {
+    return json::Write(plane.Get("host", kFederatedQuota, {ns, "team"})->root());
   };
-  const std::string before = version();
+  REQUIRE(plane.Settles(quota, absl::Seconds(1)));
+  const std::string before = quota();
+  plane.StopDaemon();
   plane.StartDaemon();
   plane.AwaitDaemon(ns);
-  CHECK(version() == before);
+  CHECK(quota() == before);
 
   // What is deleted while nobody runs is given back.
   plane.StopDaemon();

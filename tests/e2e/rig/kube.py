@@ -135,7 +135,7 @@ class Kube:
         """kubectl apply of a list of objects, or of YAML text."""
         text = objects if isinstance(objects, str) else json.dumps(
             {"apiVersion": "v1", "kind": "List", "items": objects})
-        return self.kubectl("apply", *words, "-f", "-", text=text)
+        return self.kubectl("apply", *words, "-f", "-", text=text, timeout=180)  # Many objects, on a busy machine.
 
     def wait_established(self, *definitions, timeout=60):
         """Waits until the CustomResourceDefinitions of these names, or all that there are, are served.
