@@ -13,7 +13,7 @@ namespace interpreter::customized {
 
 struct ShippedFile {
   absl::string_view path;  // "apps.kruise.io/v1alpha1/CloneSet/customizations.yaml"
-  absl::string_view text;  // YAML with one or more customizations, as users write them.
+  absl::string_view text;  // Its customization, as the JSON that was made of it by the build.
 };
 // Returns the embedded files, sorted by path.
 const std::vector<ShippedFile>& ShippedFiles();
