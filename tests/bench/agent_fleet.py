@@ -2,9 +2,11 @@
 """Measures one karmada-agent that is the agent of many clusters, on the sandbox: no Go, no real servers.
 
     agent_fleet.py [--clusters 1,20,100] [--works N] [--rest SECONDS] [--bin FOLDER]
+    agent_fleet.py --alone [--works 100]
 
 For each number of clusters: until all are Ready, then at rest without Works of templates. With the largest number, N Works go into
-each cluster, and the process is started again. Prints a table, and leaves it in build/bench.
+each cluster, and the process is started again. Prints a table, and leaves it in build/bench. With --alone it is the agent of one
+cluster, with the command line that such an agent has: with leader election, and with reports each ten seconds.
 """
 
 import argparse
@@ -30,7 +32,6 @@ WORKS = "/apis/work.karmada.io/v1alpha1/namespaces/{}/works"
 ALL_WORKS = "/apis/work.karmada.io/v1alpha1/works"
 NAMESPACE = "default"
 IN_MEMBERS = (f"/api/v1/namespaces/{NAMESPACE}/configmaps", f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments")
-IDLE_SECONDS = 20
 LARGEST_PLANE = 100  # Members of one karmada-sandbox.
 QUIET_EACH = 0.0005  # Of one CPU, for each cluster: more than one uses at rest.
 
@@ -49,6 +50,7 @@ class Fleet:
     idle: float = 0.0
     applied: float = 0.0        # With Works, like all that follows.
     memory_with_works: dict = field(default_factory=dict)
+    idle_with_works: float = 0.0
     again: float = 0.0
     again_cpu: float = 0.0
     writes: int = 0
@@ -102,10 +104,14 @@ class Planes:
 class FleetAgent(MeasuredProgram):
     """The process under test. Use as a context manager."""
 
-    def __init__(self, planes, name):
+    def __init__(self, planes, name, alone):
+        cluster = next(iter(planes.members))
+        folder = planes.folder / "clusters" / cluster
         super().__init__(planes, name, [
             planes.bin / "karmada-agent", f"--clusters-from={planes.folder / 'clusters'}", "--report-secrets=None",
-            "--leader-elect=false", "--health-probe-bind-address=0"])
+            "--leader-elect=false", "--health-probe-bind-address=0"] if not alone else [
+            planes.bin / "karmada-agent", f"--cluster-name={cluster}", "--report-secrets=None", "--health-probe-bind-address=0",
+            f"--karmada-kubeconfig={folder / 'karmada-kubeconfig'}", f"--kubeconfig={folder / 'kubeconfig'}"])
 
     def thread_names(self):
         return Counter((task / "comm").read_text().strip() for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir())
@@ -126,7 +132,7 @@ class Bench:
         found = Fleet(clusters)
         self.say(f"sandboxes with {clusters} members")
         with Planes(self.options.bin, TOP / "build" / "bench" / "agent-fleet", clusters) as planes:
-            with FleetAgent(planes, "agents") as agents:
+            with FleetAgent(planes, "agents", self.options.alone) as agents:
                 # What the agents use at rest is more with more clusters.
                 agents.quiet_share = max(agents.quiet_share, clusters * QUIET_EACH)
                 found.ready = self.wait_ready(planes, agents)
@@ -134,7 +140,7 @@ class Bench:
                 self.say(f"all are Ready after {found.ready:.1f} s; at rest for {self.options.rest} s")
                 time.sleep(self.options.rest)
                 agents.wait_quiet()
-                found.idle = agents.idle_share(IDLE_SECONDS)
+                found.idle = agents.idle_share(self.options.idle)
                 found.memory, found.threads = agents.memory(), agents.threads()
                 found.names, found.connections = agents.thread_names(), agents.connections()
                 if not works:
@@ -142,6 +148,7 @@ class Bench:
                 found.applied = self.put_works(planes, agents, works)
                 time.sleep(self.options.rest)
                 agents.wait_quiet()
+                found.idle_with_works = agents.idle_share(self.options.idle)
                 found.memory_with_works, before = agents.memory(), planes.versions()
             self.say("started again")
             self.restart(planes, found, before)
@@ -150,7 +157,7 @@ class Bench:
     def restart(self, planes, found, before):
         for cluster, (stage, _) in planes.members.items():
             stage.host.merge(f"{CLUSTERS}/{cluster}/status", {"status": {"conditions": []}})
-        with FleetAgent(planes, "agents-again") as agents:
+        with FleetAgent(planes, "agents-again", self.options.alone) as agents:
             agents.quiet_share = max(agents.quiet_share, found.clusters * QUIET_EACH)
             found.again = self.wait_ready(planes, agents)
             time.sleep(self.options.rest)
@@ -207,7 +214,7 @@ def has_condition(item, kind):
     return any(c["type"] == kind and c["status"] == "True" for c in item.get("status", {}).get("conditions", []))
 
 
-def table(results, works):
+def table(results, works, alone):
     """Lines of text."""
     mb, base = 1e6, results[0]
 
@@ -216,7 +223,7 @@ def table(results, works):
         further = found.clusters - base.clusters
         return (figure(found) - figure(base)) / further if further else 0
 
-    lines = ["karmada-agent --clusters-from, on the sandbox", "",
+    lines = [f"karmada-agent {'of one cluster' if alone else '--clusters-from'}, on the sandbox", "",
              f"{'clusters':>8}{'Ready, s':>10}{'CPU, ms each':>14}{'RSS, MB':>9}{'kB each':>9}{'threads':>9}{'sockets':>9}{'CPU at rest':>13}"]
     for found in results:
         lines.append(f"{found.clusters:8d}{found.ready:10.1f}{found.start_cpu * 1000 / found.clusters:14.0f}"
@@ -227,7 +234,7 @@ def table(results, works):
     if works:
         lines += ["", f"{last.clusters} clusters with {works} Works each",
                   f"  from the last Work created to all applied: {last.applied:.0f} s",
-                  f"  RSS: {last.memory_with_works['rss'] / mb:.1f} MB",
+                  f"  RSS: {last.memory_with_works['rss'] / mb:.1f} MB, CPU at rest: {last.idle_with_works:.2%}",
                   f"  started again: all Ready after {last.again:.1f} s, {last.again_cpu:.1f} s of CPU",
                   f"  Works and objects in clusters that have changed then: {last.writes}"]
     return lines
@@ -237,6 +244,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clusters", type=lambda text: [int(word) for word in text.split(",")], default=[1, 20, 100])
     parser.add_argument("--works", type=int, default=20)
+    parser.add_argument("--alone", action="store_true", help="an agent of one cluster, and no other")
+    parser.add_argument("--idle", type=int, default=20, help="for how many seconds CPU at rest is measured")
     parser.add_argument("--rest", type=int, default=45, help="seconds; pages of files are given back after half a minute")
     parser.add_argument("--limit", type=int, default=900, help="how long anything may take, in seconds")
     parser.add_argument("--bin", type=pathlib.Path, default=TOP / "build" / "release" / "bin")
@@ -245,11 +254,11 @@ def main():
     for program in ("karmada-sandbox", "karmada-agent"):
         if not (options.bin / program).exists():
             sys.exit(f"bench: {options.bin / program} is missing: make build")
-    bench, sizes = Bench(options), sorted(options.clusters)
+    bench, sizes = Bench(options), [1] if options.alone else sorted(options.clusters)
     results = [bench.measure(size, options.works if size == sizes[-1] else 0) for size in sizes]
-    text = "\n".join(table(results, options.works))
+    text = "\n".join(table(results, options.works, options.alone))
     print(text)
-    (TOP / "build" / "bench" / "agent_fleet.txt").write_text(text + "\n")
+    (TOP / "build" / "bench" / ("agent_alone.txt" if options.alone else "agent_fleet.txt")).write_text(text + "\n")
 
 
 if __name__ == "__main__":
