@@ -270,15 +270,18 @@ TEST_CASE_METHOD(Shown, "Serve: so many viewers and no more") {
   for (size_t i = 0; i <= kMostViewers; ++i) {
     fleet->control_plane().AddToken(absl::StrCat("token-", i), absl::StrCat("user-", i));
   }
-  Viewers viewers(plane);
+  Viewers viewers;
+  const auto find = [&](const std::string& token) {
+    return viewers.Find(OwnerOf(token), WithToken(plane, token), {});
+  };
   for (size_t i = 0; i < kMostViewers; ++i) {
-    REQUIRE(viewers.Find(absl::StrCat("token-", i), {}).ok());
+    REQUIRE(find(absl::StrCat("token-", i)).ok());
   }
-  const auto one_more = viewers.Find(absl::StrCat("token-", kMostViewers), {});
+  const auto one_more = find(absl::StrCat("token-", kMostViewers));
   CHECK(absl::IsResourceExhausted(one_more.status()));
-  CHECK(absl::IsUnauthenticated(viewers.Find("unknown", {}).status()));
+  CHECK(absl::IsUnauthenticated(find("unknown").status()));
   CHECK(viewers.size() == kMostViewers);
-  CHECK(viewers.Find("token-0", {}).ok());
+  CHECK(find("token-0").ok());
 }
 
 }  // namespace lens::serve
