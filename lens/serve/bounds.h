@@ -64,6 +64,7 @@ inline constexpr size_t kMostTemplatesOfGroup = 200;
 inline constexpr size_t kMostEvents = 500;          // Of the last hour, the latest.
 inline constexpr size_t kMostEventsOfObject = 100;  // Of one object, the latest.
 inline constexpr size_t kMostEventsRead = 20000;
+inline constexpr size_t kMostWritersRead = 20000;  // Objects whose last writer is looked at.
 inline constexpr size_t kMostFound = 500;          // By a search.
 inline constexpr size_t kMostMessageBytes = 2000;  // Of one message.
 inline constexpr size_t kMostMembersAsked = 200;
