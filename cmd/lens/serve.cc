@@ -1,5 +1,6 @@
 // Checks the flags, above all whether the address may be served as they say: without TLS only on
-// the loopback address, with TLS only with the viewers' own tokens. Then it serves until it is
+// the loopback address, with TLS only with the viewers' own tokens, or behind the API server, which
+// says who they are. Then it serves until it is
 // stopped. A control plane that does not answer at the start is warned of, because it may come
 // back; a server that is none is an error.
 
@@ -13,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "api/lens_keys.h"
 #include "base/daemon_process.h"
 #include "base/listen_address.h"
 #include "base/pem_files.h"
@@ -37,6 +39,8 @@ constexpr char kExamples[] = R"(Examples:
   %prog% serve --kubeconfig karmada.kubeconfig --listen 127.0.0.1:9000
   %prog% serve --listen :8443 --tls-cert-file tls.crt --tls-private-key-file tls.key
                                                # for others: each shows a token of their own
+  %prog% serve --behind-api-server --listen :8443 --tls-cert-file tls.crt \
+    --tls-private-key-file tls.key             # behind the control plane's API server
   curl -s http://127.0.0.1:8090/api/fleet | jq -r .headline)";
 
 constexpr absl::Duration kStopLimit = absl::Seconds(10);
@@ -44,6 +48,7 @@ constexpr absl::Duration kStopLimit = absl::Seconds(10);
 struct ServeFlags {
   std::string listen = "127.0.0.1:8090";
   std::string tls_cert_file, tls_private_key_file;
+  bool behind_api_server = false;
   tool::LiveOptions live{.program = "karmada-lens", .first_answer = absl::Seconds(5)};
   std::vector<std::string> feature_gates;
   FailoverFlags failover;
@@ -59,6 +64,11 @@ absl::Status CheckAccess(ServeFlags& flags) {
   }
   ASSIGN_OR_RETURN(const base::ListenAddress address, base::ParseListenAddress(flags.listen));
   flags.options.address = flags.listen;
+  if (!has_certificate && flags.behind_api_server) {
+    return absl::InvalidArgumentError(
+        "--behind-api-server needs --tls-cert-file and --tls-private-key-file: the API server "
+        "verifies the certificate by the caBundle of the APIService");
+  }
   if (!has_certificate) {
     if (serve::IsLoopback(address.host)) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
@@ -66,7 +76,7 @@ absl::Status CheckAccess(ServeFlags& flags) {
         "has the kubeconfig's rights: give --tls-cert-file and --tls-private-key-file, and each ",
         "viewer shows a token; or listen on 127.0.0.1"));
   }
-  flags.options.mode = serve::Mode::kTokens;
+  flags.options.mode = flags.behind_api_server ? serve::Mode::kUsers : serve::Mode::kTokens;
   ASSIGN_OR_RETURN(flags.options.certificate,
                    tls::ReadKeyPair({"--tls-cert-file", flags.tls_cert_file},
                                     {"--tls-private-key-file", flags.tls_private_key_file}));
@@ -89,7 +99,7 @@ absl::Status CheckDaemon(ServeFlags& flags) {
 
 // Returns an error for a server that is not a control plane. Whether it answers at all may change.
 absl::Status CheckServer(const ServeFlags& flags, tool::Console& console) {
-  if (flags.options.mode == serve::Mode::kTokens) return absl::OkStatus();
+  if (flags.options.mode != serve::Mode::kLocal) return absl::OkStatus();
   tool::ShowProgress(console, "connecting");
   const absl::Status connected = ConnectToControlPlane(flags.live).status();
   tool::ShowProgress(console, "");
@@ -107,9 +117,39 @@ void SayWhere(const ServeFlags& flags, int port, tool::Console& console) {
                 << std::endl;
     return;
   }
+  if (flags.options.mode == serve::Mode::kUsers) {
+    console.out << "port " << port << " (https) shows " << server << " to its API server, at "
+                << api::kLensPagePath << "/, with the rights of each user. Ctrl-C ends it."
+                << std::endl;
+    return;
+  }
   console.out << "port " << port << " (https) shows " << server
               << " to each viewer with the rights of the token that they give. Ctrl-C ends it."
               << std::endl;
+}
+
+// Has commands to copy name the control plane. Behind the API server the kubeconfig is one of a
+// pod, of which nobody who looks has a copy.
+void NamePlane(ServeFlags& flags) {
+  if (flags.options.mode == serve::Mode::kUsers) return;
+  if (!flags.live.kubeconfig.empty()) {
+    absl::StrAppend(&flags.options.flags.flags, " --kubeconfig ", flags.live.kubeconfig);
+  }
+  if (!flags.live.context.empty()) {
+    absl::StrAppend(&flags.options.flags.flags, " --context ", flags.live.context);
+  }
+}
+
+// Users are impersonated, and a kubeconfig that impersonates somebody leaves no room for that.
+absl::Status CheckSpeaksForItself(const ServeFlags& flags) {
+  const kube::ConnectionConfig& plane = flags.options.plane;
+  if (flags.options.mode != serve::Mode::kUsers || plane.impersonate_user.empty()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--kubeconfig: its user acts as ", plane.impersonate_user,
+                   " (as); with --behind-api-server it has to speak for itself, because it acts "
+                   "as each viewer"));
 }
 
 absl::StatusOr<tool::ExitCode> Serve(ServeFlags& flags, tool::Console& console) {
@@ -124,12 +164,8 @@ absl::StatusOr<tool::ExitCode> Serve(ServeFlags& flags, tool::Console& console) 
   const base::StopSignals signals;
   base::PrepareDaemonProcess();
   flags.options.plane = *plane;
-  if (!flags.live.kubeconfig.empty()) {
-    absl::StrAppend(&flags.options.flags.flags, " --kubeconfig ", flags.live.kubeconfig);
-  }
-  if (!flags.live.context.empty()) {
-    absl::StrAppend(&flags.options.flags.flags, " --context ", flags.live.context);
-  }
+  RETURN_IF_ERROR(CheckSpeaksForItself(flags));
+  NamePlane(flags);
   RETURN_IF_ERROR(CheckServer(flags, console));
   const absl::StatusOr<std::unique_ptr<serve::Server>> server = serve::Server::Start(flags.options);
   if (!server.ok()) return base::Annotate(server.status(), "--listen");
@@ -162,6 +198,9 @@ void AddServe(tool::CommandLine& line) {
   app.add_option("--tls-private-key-file", flags->tls_private_key_file,
                  "private key of --tls-cert-file")
       ->type_name("FILE");
+  app.add_flag("--behind-api-server", flags->behind_api_server,
+               "serve the control plane's API server, to which an APIService names this address; "
+               "it says who looks, and each sees what they may read");
   app.add_option("--kubeconfig", flags->live.kubeconfig,
                  "kubeconfig of the control plane (default: $KUBECONFIG, ~/.kube/config)")
       ->type_name("FILE");

@@ -65,4 +65,18 @@ kube::ClientOptions ControlPlaneClient(const SearchOptions& options, const Conne
   return c;
 }
 
+kube::aggregation::Delegation::Options DelegationOf(const SearchOptions& options,
+                                                    const Connections& to) {
+  const DelegationOptions& d = options.delegation;
+  kube::aggregation::Delegation::Options out;
+  out.authentication = d.authentication;
+  out.token_ttl = d.token_ttl;
+  out.authorizer.always_allow_paths = d.always_allow_paths;
+  out.authorizer.allowed_ttl = d.allowed_ttl;
+  out.authorizer.denied_ttl = d.denied_ttl;
+  out.lookup = ControlPlaneClient(options, to);
+  out.lookup.qps = 0;
+  return out;
+}
+
 }  // namespace cmd

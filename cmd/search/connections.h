@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "cmd/search/options.h"
+#include "kube/aggregation/delegation.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/cache/informer.h"
 #include "kube/client/client.h"
@@ -29,6 +30,10 @@ absl::StatusOr<Connections> Connect(const SearchOptions& options);
 
 // Returns the options of a client of the control plane, with --kube-api-qps and -burst.
 kube::ClientOptions ControlPlaneClient(const SearchOptions& options, const Connections& to);
+
+// Returns what of the flags is about callers and their rights.
+kube::aggregation::Delegation::Options DelegationOf(const SearchOptions& options,
+                                                    const Connections& to);
 
 // The control plane, as far as the parts of this server read it.
 struct ControlPlane {

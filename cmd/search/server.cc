@@ -24,7 +24,6 @@
 #include "cmd/search/cache_metrics.h"
 #include "cmd/search/cache_scope_view.h"
 #include "cmd/search/control_plane_check.h"
-#include "cmd/search/delegation.h"
 #include "cmd/search/http_options.h"
 #include "cmd/search/kind_definitions.h"
 #include "cmd/search/kubernetes_gates.h"
@@ -40,6 +39,7 @@
 #include "config/served/served_release.h"
 #include "config/version.h"
 #include "kube/aggregation/audit_log.h"
+#include "kube/aggregation/delegation.h"
 #include "kube/aggregation/endpoints.h"
 #include "kube/aggregation/handler_chain.h"
 #include "kube/aggregation/health.h"
@@ -56,6 +56,7 @@
 namespace cmd {
 namespace {
 
+using kube::aggregation::Delegation;
 using kube::aggregation::HandlerChain;
 using kube::aggregation::HealthEndpoints;
 
@@ -418,8 +419,10 @@ absl::StatusOr<std::unique_ptr<SearchServer>> SearchServer::Start(const SearchOp
   ASSIGN_OR_RETURN(b.registries, RegistryService::Create({options, *b.control_plane, clock}));
   ASSIGN_OR_RETURN(b.to_control_plane,
                    ForwarderTo(api::kControlPlaneName, connections.control_plane));
-  ASSIGN_OR_RETURN(b.delegation,
-                   Delegation::Start({options, connections, clock, *b.registry}, stop));
+  ASSIGN_OR_RETURN(b.delegation, Delegation::Start(DelegationOf(options, connections),
+                                                   {connections.authentication,
+                                                    connections.authorization, clock, *b.registry},
+                                                   stop));
   // By now the control plane has answered, unless that is tolerated.
   present.Emulate(ReleaseFor(options, b.control_plane->client, stop));
   ASSIGN_OR_RETURN(b.audit, OpenAudit(present.audit, b.registry.get()));

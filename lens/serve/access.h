@@ -14,6 +14,7 @@ namespace lens::serve {
 enum class Mode {
   kLocal,   // On the loopback address, without TLS: all have the rights of the kubeconfig.
   kTokens,  // Over TLS: each viewer shows a bearer token, whose rights count.
+  kUsers,   // Over TLS, behind the API server, which names the users, whose rights count.
 };
 
 // Returns whether the host of an address to listen on is this machine alone.

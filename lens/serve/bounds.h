@@ -27,6 +27,7 @@ inline constexpr size_t kMostStreamsOfViewer = 8;  // Of one with a token.
 inline constexpr size_t kMostStreamBacklog = 16 << 10;
 inline constexpr size_t kMostOutputBytes = 64 << 20;  // Unsent answers of all connections.
 inline constexpr size_t kMostHeaderBytes = 16 << 10;
+inline constexpr size_t kMostNamedHeaderBytes = 64 << 10;  // With the groups of a user.
 inline constexpr size_t kMostTokenBytes = 12 << 10;
 inline constexpr size_t kMostTargetBytes = 4 << 10;  // Path and query of a request.
 inline constexpr size_t kMostAnswerBytes = 8 << 20;
@@ -54,12 +55,16 @@ inline constexpr int kPausePerReading = 3;
 inline constexpr absl::Duration kProbe = absl::Seconds(2);
 // A stream says that it is alive this often.
 inline constexpr absl::Duration kHeartbeat = absl::Seconds(15);
+// A stream of a user whom the API server has named ends after this time, so that it has to say
+// again who looks. A token is tried at each reading instead.
+inline constexpr absl::Duration kNamedFor = absl::Minutes(10);
 
 // What one answer shows at most; it says how much it has left out.
 inline constexpr size_t kMostTemplatesOfGroup = 200;
 inline constexpr size_t kMostEvents = 500;          // Of the last hour, the latest.
 inline constexpr size_t kMostEventsOfObject = 100;  // Of one object, the latest.
 inline constexpr size_t kMostEventsRead = 20000;
+inline constexpr size_t kMostWritersRead = 20000;  // Objects whose last writer is looked at.
 inline constexpr size_t kMostFound = 500;          // By a search.
 inline constexpr size_t kMostMessageBytes = 2000;  // Of one message.
 inline constexpr size_t kMostMembersAsked = 200;

@@ -1,8 +1,12 @@
 // What has changed lately, by what records its time: events, conditions of Clusters, taints and
-// evictions, the leaders of Karmada's programs, and the writers of policies, override policies and
-// customizations. Edits of templates are not among them: too many programs write those.
+// evictions, the leaders of Karmada's programs, and the writers of policies, override policies,
+// customizations and templates. Of each object the last writer is known, from its managedFields,
+// and those of templates and the like are read until kMostWritersRead of them are; a template is
+// what a policy has claimed, of the kinds that bindings name. What Karmada's own programs write is
+// left out.
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,15 +46,20 @@ class Hour {
   absl::StatusOr<json::Value> Read() {
     ReadEvents();
     ReadClusters();
-    ReadEvictions();
+    ReadBindings();
     ReadLeaders();
     for (const auto* kind :
          {&api::PropagationPolicies(), &api::ClusterPropagationPolicies(), &api::OverridePolicies(),
           &api::ClusterOverridePolicies(), &api::InterpreterCustomizations(),
           &api::InterpreterWebhookConfigurations()}) {
-      ReadEdits(*kind);
+      ReadEdits(*kind, "");
     }
+    ReadTemplates();
     RETURN_IF_ERROR(lists_.Check());
+    if (is_cut_) {
+      lists_.Note(absl::StrCat("who has changed what: only ", writers_read_,
+                               " objects were read: there may be more"));
+    }
     return Sorted();
   }
 
@@ -111,20 +120,21 @@ class Hour {
     }
   }
 
-  void ReadEvictions() {
+  void ReadBindings() {
     for (const auto* kind : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
       lists_.Each(*kind, {"spec.gracefulEvictionTasks", "spec.resource"}, "",
                   [&](kube::Object binding) {
-                    AddEvictions(binding);
+                    AddBinding(binding);
                     return true;
                   });
     }
   }
 
-  void AddEvictions(const kube::Object& object) {
+  void AddBinding(const kube::Object& object) {
     const api::BindingView binding(object);
+    const api::ObjectReference reference = binding.Resource();
+    templates_.insert(reference.gvk());
     for (const api::EvictionTask& task : binding.EvictionTasks()) {
-      const api::ObjectReference reference = binding.Resource();
       Add(TimeOf(task.json["creationTimestamp"]), "eviction", true,
           absl::StrCat("is evicted from ", task.from_cluster, " (", task.json["reason"].AsString(),
                        ", by ", task.json["producer"].AsString(), ")"),
@@ -142,14 +152,33 @@ class Hour {
     }
   }
 
-  // The last writer of each object that is not Karmada itself.
-  void ReadEdits(const kube::Resource& resource) {
+  // The last writers of templates. One selector for each kind of claim, so that none is read twice.
+  void ReadTemplates() {
+    if (templates_.empty()) return;
+    const auto served = asked_.viewer.Served(asked_.stop);
+    if (!served.ok()) {
+      return lists_.Note(absl::StrCat("who has changed templates: ", served.status().message()));
+    }
+    const std::string by_cluster_policy =
+        absl::StrCat(api::kClusterPropagationPolicyIdLabel, ",!", api::kPropagationPolicyIdLabel);
+    for (const kube::ApiResource& kind : (*served)->resources) {
+      if (!templates_.contains(kind.resource.gvk)) continue;
+      const bool can_be_read = ReadEdits(kind.resource, by_cluster_policy);
+      if (!can_be_read || !kind.resource.namespaced) continue;
+      ReadEdits(kind.resource, api::kPropagationPolicyIdLabel);
+    }
+  }
+
+  // The last writer of each object that is not Karmada itself. Returns whether all were read.
+  bool ReadEdits(const kube::Resource& resource, absl::string_view selector) {
     const auto path = kube::CollectionPath(resource, "");
-    if (!path.ok()) return;
+    if (!path.ok()) return false;
     std::string next;
     do {
+      is_cut_ = is_cut_ || writers_read_ >= kMostWritersRead;
+      if (is_cut_) return false;
       kube::Query query;
-      query.Add("limit", "500").Add("continue", next);
+      query.Add("limit", "500").Add("labelSelector", selector).Add("continue", next);
       kube::HttpRequest request;
       request.path = absl::StrCat(*path, query.text());
       request.accept = kMetadataOnly;
@@ -158,22 +187,27 @@ class Hour {
       const auto list = json::Parse(answer->body);
       if (!list.ok()) return NoteUnread(resource, list.status());
       for (const json::Value& item : (*list)["items"].items()) AddEdit(resource, item);
+      writers_read_ += (*list)["items"].size();
       next = (*list)["metadata"]["continue"].ToString();
     } while (!next.empty());
+    return true;
   }
 
-  void NoteUnread(const kube::Resource& resource,
+  // Returns false.
+  bool NoteUnread(const kube::Resource& resource,
                   const absl::StatusOr<kube::HttpResponse>& answer) {
-    if (answer.ok() && answer->code == 404) return;  // A kind that is not served.
+    if (answer.ok() && answer->code == 404) return false;  // A kind that is not served.
     lists_.Note(absl::StrCat("who has changed ", resource.gvk.kind, " objects: ",
                              answer.ok() ? absl::StrCat("the answer has the code ", answer->code)
                                          : std::string(answer.status().message())));
+    return false;
   }
 
   void AddEdit(const kube::Resource& resource, const json::Value& item) {
     const json::Value& metadata = item["metadata"];
     absl::Time last = absl::InfinitePast();
     absl::string_view writer;
+    const char* done = "was changed";
     for (const json::Value& fields : metadata["managedFields"].items()) {
       const absl::string_view manager = fields["manager"].AsString();
       const bool is_karmada = absl::StartsWith(manager, "karmada-");
@@ -181,6 +215,7 @@ class Hour {
       if (is_karmada || !fields["subresource"].AsString().empty() || time <= last) continue;
       last = time;
       writer = manager;
+      done = fields["operation"].AsString() == "Apply" ? "was applied" : "was changed";
     }
     const absl::Time created = TimeOf(metadata["creationTimestamp"]);
     const kube::Object about = kube::Object::Make(
@@ -189,7 +224,7 @@ class Hour {
     if (last <= created) {
       Add(created, "edit", false, absl::StrCat("was created", by), about);
     } else {
-      Add(last, "edit", false, absl::StrCat("was changed", by), about);
+      Add(last, "edit", false, absl::StrCat(done, by), about);
     }
     Add(TimeOf(metadata["deletionTimestamp"]), "edit", false, "is being deleted", about);
   }
@@ -214,6 +249,9 @@ class Hour {
   const absl::Time since_;
   ListsOfView lists_;
   std::vector<Entry> entries_;
+  std::set<kube::Gvk> templates_;  // The kinds that bindings name.
+  size_t writers_read_ = 0;        // Of how many objects.
+  bool is_cut_ = false;            // There may be more.
 };
 
 }  // namespace

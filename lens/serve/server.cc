@@ -1,9 +1,9 @@
 // A request is checked (access.h), then answered: with a file of the page at once, with what is
 // read from the control plane on a thread of one of three pools, by the work that it is. With
-// tokens, the token is tried first, each time. The answer about the whole fleet is made once for
-// all who ask at the same time, and kept for some seconds; while somebody follows live, a timer has
-// it read again, and tells all who follow that viewer's readings. What waits or is read when the
-// server stops is dropped.
+// tokens or users (aggregated_api.h), their credentials are tried first, each time. The answer
+// about the whole fleet is made once for all who ask at the same time, and kept for some seconds;
+// while somebody follows live, a timer has it read again, and tells all who follow that viewer's
+// readings. What waits or is read when the server stops is dropped.
 
 #include "lens/serve/server.h"
 
@@ -24,6 +24,7 @@
 #include "config/version.h"
 #include "kube/aggregation/work_pool.h"
 #include "lens/fleet/reader.h"
+#include "lens/serve/aggregated_api.h"
 #include "lens/serve/assets.h"
 #include "lens/serve/bounds.h"
 #include "lens/serve/exchange.h"
@@ -38,6 +39,10 @@ namespace {
 constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr absl::Duration kForgetEvery = absl::Minutes(1);
 
+const char* NameOf(Mode mode) {
+  return mode == Mode::kLocal ? "local" : mode == Mode::kTokens ? "tokens" : "users";
+}
+
 // Returns the address without its port: who floods the server with tokens has one.
 std::string PeerOf(const base::HttpRequest& request) {
   return request.remote_address.substr(0, request.remote_address.rfind(':'));
@@ -46,7 +51,7 @@ std::string PeerOf(const base::HttpRequest& request) {
 class ServerImpl : public Server {
  public:
   ServerImpl(ServeOptions options, ViewerPtr local)
-      : options_(std::move(options)), local_(std::move(local)), viewers_(options_.plane) {}
+      : options_(std::move(options)), local_(std::move(local)) {}
   ~ServerImpl() override { Stop(); }
 
   absl::Status Listen() {
@@ -60,15 +65,25 @@ class ServerImpl : public Server {
     http.max_outputs_bytes = kMostOutputBytes;
     http.stall_timeout = absl::Seconds(30);
     http.first_request_timeout = absl::Seconds(10);
-    if (options_.mode == Mode::kTokens) {
+    if (options_.mode != Mode::kLocal) {
       http.tls = tls::ServerOptions{options_.certificate};
       if (!options_.certificate_files.certificate.empty()) {
         http.certificate_files = options_.certificate_files;
       }
     }
-    ASSIGN_OR_RETURN(http_, base::HttpServer::Start(std::move(http), [this](auto... arguments) {
-                       Handle(std::move(arguments)...);
-                     }));
+    base::HttpHandler handler = [this](base::HttpRequest request, auto responder) {
+      Handle(std::move(request), nullptr, std::move(responder));
+    };
+    if (options_.mode == Mode::kUsers) {
+      http.tls->any_client_certificate = true;
+      http.max_header_bytes = kMostNamedHeaderBytes;
+      ASSIGN_OR_RETURN(
+          api_, AggregatedApi::Create(options_.plane, [this](auto request, auto& user, auto to) {
+            Handle(std::move(request), &user, std::move(to));
+          }));
+      handler = api_->Handler();
+    }
+    ASSIGN_OR_RETURN(http_, base::HttpServer::Start(std::move(http), std::move(handler)));
     // What is asked first is read before somebody asks.
     if (local_ != nullptr) ReadFleet(local_);
     timers_.After(kTick, [this] { Tick(); });
@@ -86,10 +101,13 @@ class ServerImpl : public Server {
     streams_.EndAll();
     for (auto* pool : {&one_, &lists_, &what_if_}) pool->Stop();
     if (http_ != nullptr) http_->Stop();
+    if (api_ != nullptr) api_->Stop();
   }
 
  private:
-  void Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
+  // `user` is who asks as the API server says, nullptr unless the mode is kUsers.
+  void Handle(base::HttpRequest request, const kube::aggregation::UserInfo* user,
+              std::shared_ptr<base::HttpResponder> responder) {
     const auto exchange = std::make_shared<Exchange>(std::move(request), std::move(responder),
                                                      timers_, stop_.get_token());
     const absl::Status allowed = CheckRequest(options_.mode, exchange->request());
@@ -97,7 +115,7 @@ class ServerImpl : public Server {
     const std::string& path = exchange->request().path;
     if (path == "/healthz") return exchange->Send(Answer(200, "text/plain", "ok\n"));
     if (path == "/api" || path == "/api/") return exchange->Send(RoutesAsJson());
-    if (absl::StartsWith(path, "/api/")) return Admit(exchange);
+    if (absl::StartsWith(path, "/api/")) return Admit(user, exchange);
     SendAsset(*exchange);
   }
 
@@ -115,13 +133,23 @@ class ServerImpl : public Server {
   }
 
   // Finds out who asks.
-  void Admit(const ExchangePtr& exchange) {
+  void Admit(const kube::aggregation::UserInfo* user, const ExchangePtr& exchange) {
     if (local_ != nullptr) return AnswerFor(local_, exchange);
+    if (user != nullptr) {
+      const std::string owner = OwnerOf(*user);
+      return Try(owner, ForUser(options_.plane, *user), owner, exchange);
+    }
     const absl::StatusOr<std::string> token = TokenOf(exchange->request());
     if (!token.ok()) return exchange->Send(ErrorAnswer(token.status()));
-    Run(one_, PeerOf(exchange->request()), exchange, [this, token = *token, exchange] {
-      const absl::StatusOr<ViewerPtr> viewer = viewers_.Find(token, exchange->stop());
-      if (!viewer.ok()) return exchange->Send(ErrorAnswer(viewer.status()));
+    Try(OwnerOf(*token), WithToken(options_.plane, *token), PeerOf(exchange->request()), exchange);
+  }
+
+  // Finds out whether the credentials count; `waits_as` is whose share of the queue that takes.
+  void Try(const std::string& owner, const kube::ConnectionConfig& credentials,
+           const std::string& waits_as, const ExchangePtr& exchange) {
+    Run(one_, waits_as, exchange, [this, owner, credentials, exchange] {
+      const auto viewer = viewers_.Find(owner, credentials, exchange->stop());
+      if (!viewer.ok()) return exchange->Send(ErrorAnswer(AboutCredentials(viewer.status())));
       AnswerFor(*viewer, exchange);
     });
   }
@@ -150,8 +178,12 @@ class ServerImpl : public Server {
 
   // Says in one sentence, and soon, that the control plane does not answer, or lets nobody in.
   absl::Status CheckPlane(Viewer& viewer, const base::StopToken& stop) const {
-    const absl::Status counts = viewer.CheckCredentials(stop);
-    if (local_ == nullptr || !absl::IsUnauthenticated(counts)) return counts;
+    return AboutCredentials(viewer.CheckCredentials(stop));
+  }
+
+  // Tokens are the viewers' own, other credentials those of this program.
+  absl::Status AboutCredentials(const absl::Status& counts) const {
+    if (options_.mode == Mode::kTokens || !absl::IsUnauthenticated(counts)) return counts;
     return absl::FailedPreconditionError(
         "the control plane does not accept the kubeconfig's credentials (any more): renew them, "
         "and start karmada-lens serve again");
@@ -177,7 +209,7 @@ class ServerImpl : public Server {
   json::Value About(Viewer& viewer) const {
     return json::Value::Object({{"version", config::Version()},
                                 {"server", viewer.client().name()},
-                                {"mode", options_.mode == Mode::kLocal ? "local" : "tokens"},
+                                {"mode", NameOf(options_.mode)},
                                 {"readsOnly", true},
                                 {"now", kube::FormatTime(absl::Now())}});
   }
@@ -305,6 +337,7 @@ class ServerImpl : public Server {
   }
 
   void Beat() {
+    if (options_.mode == Mode::kUsers) streams_.EndOlderThan(kNamedFor, "again");
     streams_.Beat();
     timers_.After(kHeartbeat, [this] { Beat(); });
   }
@@ -315,7 +348,8 @@ class ServerImpl : public Server {
   }
 
   const ServeOptions options_;
-  const ViewerPtr local_;  // nullptr with tokens.
+  const ViewerPtr local_;               // nullptr unless the mode is kLocal.
+  std::unique_ptr<AggregatedApi> api_;  // nullptr unless it is kUsers.
   base::StopSource stop_;
   std::atomic<int> readings_ = 0;  // Of the fleet, that are made or wait for a thread.
   Viewers viewers_;

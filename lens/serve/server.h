@@ -22,10 +22,11 @@ namespace lens::serve {
 struct ServeOptions {
   Mode mode = Mode::kLocal;
   std::string address = "127.0.0.1:0";
-  // For kTokens: the pair at the start, and the files that it is read from again.
+  // For kTokens and kUsers: the pair at the start, and the files that it is read from again.
   tls::KeyPair certificate;
   base::HttpCertificateFiles certificate_files;
-  // The control plane. With kTokens none of its credentials is used.
+  // The control plane. With kTokens none of its credentials is used; with kUsers they say whom to
+  // believe, and act for the users.
   kube::ConnectionConfig plane;
   why::Question flags;     // What is not about one object.
   config::Options daemon;  // The daemon's flags, for questions what would happen.
@@ -35,7 +36,7 @@ struct ServeOptions {
 class Server {
  public:
   // kUnavailable when the address cannot be bound. Whether the control plane answers is not asked:
-  // the page says so when it does not.
+  // the page says so when it does not. With kUsers it has to say whom to believe.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServeOptions options);
   virtual ~Server() = default;  // Stops.
 

@@ -1,9 +1,13 @@
+// A stream is written to by whoever has news, outside of the lock, and forgotten when its peer has
+// gone or does not read; what it has not taken by then is lost, and the page reads again.
+
 #include "lens/serve/streams.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "lens/serve/bounds.h"
 #include "lens/serve/shown.h"
 
@@ -31,7 +35,7 @@ absl::Status Streams::Open(const ViewerPtr& viewer, base::HttpResponder& respond
     base::HttpResponse head = Answer(200, "text/event-stream", "");
     head.headers.emplace_back("Cache-Control", "no-store");
     stream = responder.StartStream(std::move(head));
-    followers_.push_back({viewer, stream});
+    followers_.push_back({viewer, stream, absl::Now()});
   }
   stream->OnClosed([this, raw = stream.get()] { Forget(raw); });
   stream->Write(": live\n\n");
@@ -73,6 +77,20 @@ void Streams::End(const Viewer& viewer, absl::string_view event, const json::Val
   const std::string text = Event(event, data);
   for (const auto& stream : Of(viewer)) {
     stream->Write(text);
+    stream->Close();
+  }
+}
+
+void Streams::EndOlderThan(absl::Duration age, absl::string_view event) {
+  std::vector<std::shared_ptr<base::HttpStream>> old;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const Follower& one : followers_) {
+      if (absl::Now() - one.since >= age) old.push_back(one.stream);
+    }
+  }
+  for (const auto& stream : old) {
+    stream->Write(Event(event, json::Value::Object()));
     stream->Close();
   }
 }

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "base/http_server.h"
 #include "base/json.h"
 #include "lens/serve/viewer.h"
@@ -27,6 +28,8 @@ class Streams {
   void Tell(const Viewer& viewer, absl::string_view event, const json::Value& data);
   // Ends the streams of the viewer, after an event.
   void End(const Viewer& viewer, absl::string_view event, const json::Value& data);
+  // Ends those of all viewers that began so long ago, after an event.
+  void EndOlderThan(absl::Duration age, absl::string_view event);
   void EndAll();
   // Sends something that says that the server is alive.
   void Beat();
@@ -38,6 +41,7 @@ class Streams {
   struct Follower {
     ViewerPtr viewer;
     std::shared_ptr<base::HttpStream> stream;
+    absl::Time since;
   };
   // Writes to the streams, and forgets those that have ended.
   void Write(const std::vector<std::shared_ptr<base::HttpStream>>& streams,

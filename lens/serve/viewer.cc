@@ -1,5 +1,6 @@
-// A viewer is known by a digest of the token, so that no map has tokens for its keys. A token that
-// does not count makes no entry: it is tried on a connection of its own, which is dropped. The
+// A viewer is known by a digest of the token, so that no map has tokens for its keys, or of the
+// user whom the API server has named. Credentials that do not count make no entry: they are tried
+// on a connection of their own, which is dropped. The
 // control plane is asked at each request, so that nothing is shown to a token that has expired
 // since, not even what it has read itself.
 
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/clock.h"
@@ -23,6 +25,7 @@ namespace {
 
 constexpr absl::Duration kServedFor = absl::Minutes(1);
 constexpr int kUnauthorized = 401;
+constexpr int kForbidden = 403;
 
 kube::ClientOptions OptionsFor(const kube::ConnectionConfig& config) {
   kube::ClientOptions options;
@@ -52,6 +55,15 @@ absl::Status Viewer::CheckCredentials(const base::StopToken& stop) {
   const auto answer = client_.GetRaw("/version", kPatienceForToken, stop);
   if (absl::IsUnauthenticated(answer.status()) || (answer.ok() && answer->code == kUnauthorized)) {
     return absl::UnauthenticatedError("the control plane does not accept the token (any more)");
+  }
+  if (answer.ok() && !config_.impersonate_user.empty() && answer->code == kForbidden) {
+    const auto refusal = json::Parse(answer->body);
+    const std::string message = refusal.ok() ? (*refusal)["message"].ToString() : "";
+    // Else it is the user who may not ask for the version.
+    if (absl::StrContains(message, "impersonate")) {
+      return absl::PermissionDeniedError(
+          absl::StrCat("karmada-lens serve may not act for you: ", message));
+    }
   }
   if (answer.ok()) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat("the control plane ", client_.name(),
@@ -86,8 +98,30 @@ kube::ConnectionConfig WithToken(const kube::ConnectionConfig& plane, const std:
   return config;
 }
 
-absl::StatusOr<ViewerPtr> Viewers::Find(const std::string& token, const base::StopToken& stop) {
-  const std::string owner = base::Sha256(token);
+kube::ConnectionConfig ForUser(const kube::ConnectionConfig& plane,
+                               const kube::aggregation::UserInfo& user) {
+  kube::ConnectionConfig config = plane;
+  config.impersonate_user = user.name;
+  config.impersonate_uid = user.uid;
+  config.impersonate_groups.clear();
+  for (const std::string& group : user.groups) {
+    const bool is_added =
+        group == kube::aggregation::kAuthenticated || group == kube::aggregation::kUnauthenticated;
+    if (!is_added) config.impersonate_groups.push_back(group);
+  }
+  config.impersonate_extra.assign(user.extra.begin(), user.extra.end());
+  return config;
+}
+
+std::string OwnerOf(const kube::aggregation::UserInfo& user) {
+  return base::Sha256(json::Write(kube::aggregation::UserJson(user, "user")));
+}
+
+std::string OwnerOf(const std::string& token) { return base::Sha256(token); }
+
+absl::StatusOr<ViewerPtr> Viewers::Find(const std::string& owner,
+                                        kube::ConnectionConfig credentials,
+                                        const base::StopToken& stop) {
   ViewerPtr viewer;
   {
     absl::MutexLock lock(&mu_);
@@ -95,11 +129,11 @@ absl::StatusOr<ViewerPtr> Viewers::Find(const std::string& token, const base::St
     if (found != entries_.end()) viewer = found->second.viewer;
   }
   if (viewer == nullptr) {
-    ASSIGN_OR_RETURN(viewer, Viewer::Create(WithToken(plane_, token), owner));
+    ASSIGN_OR_RETURN(viewer, Viewer::Create(std::move(credentials), owner));
   }
   const absl::Status counts = viewer->CheckCredentials(stop);
   absl::MutexLock lock(&mu_);
-  if (absl::IsUnauthenticated(counts)) entries_.erase(owner);
+  if (absl::IsUnauthenticated(counts) || absl::IsPermissionDenied(counts)) entries_.erase(owner);
   RETURN_IF_ERROR(counts);
   const auto found = entries_.find(owner);
   if (found == entries_.end()) {

@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/stop_token.h"
+#include "kube/aggregation/user_info.h"
 #include "kube/client/client.h"
 #include "kube/discovery/rest_mapper.h"
 #include "kube/kubeconfig/kubeconfig.h"
@@ -24,8 +25,8 @@ namespace lens::serve {
 // Thread-safe.
 class Viewer {
  public:
-  // `owner` names the viewer among others: a digest of the token, "" for the local one. Fails when
-  // the configuration cannot be used.
+  // `owner` names the viewer among others: a digest of the token or of the user, "" for the local
+  // one. Fails when the configuration cannot be used.
   static absl::StatusOr<std::shared_ptr<Viewer>> Create(kube::ConnectionConfig config,
                                                         std::string owner);
 
@@ -35,7 +36,7 @@ class Viewer {
   FleetReading& fleet() { return fleet_; }
 
   // Asks the control plane whether the credentials still count. kUnauthenticated when not,
-  // kUnavailable when it does not answer.
+  // kPermissionDenied when they may not act for the user, kUnavailable when it does not answer.
   absl::Status CheckCredentials(const base::StopToken& stop);
   // Returns what the control plane serves, read at most a minute ago. kFailedPrecondition when it
   // is not a Karmada control plane.
@@ -58,16 +59,22 @@ using ViewerPtr = std::shared_ptr<Viewer>;
 
 // Returns the connection to the same server with no credentials but the token.
 kube::ConnectionConfig WithToken(const kube::ConnectionConfig& plane, const std::string& token);
+// Returns the connection that acts for the user: the server allows what it allows the user. The
+// groups of all who are, or are not, authenticated are left out, because it adds the right one.
+kube::ConnectionConfig ForUser(const kube::ConnectionConfig& plane,
+                               const kube::aggregation::UserInfo& user);
+// Returns what tells users apart: all that the control plane may decide rights by.
+std::string OwnerOf(const kube::aggregation::UserInfo& user);
+// As above, of a token.
+std::string OwnerOf(const std::string& token);
 
 // Those who look at present. Thread-safe.
 class Viewers {
  public:
-  // `plane` says where the control plane is; its credentials are never used.
-  explicit Viewers(kube::ConnectionConfig plane) : plane_(std::move(plane)) {}
-
-  // Returns the viewer with that token, which the control plane is asked about each time.
-  // kUnauthenticated when it does not count, kResourceExhausted when too many look.
-  absl::StatusOr<ViewerPtr> Find(const std::string& token, const base::StopToken& stop);
+  // Returns the viewer who owns these credentials, which the control plane is asked about each
+  // time. The errors of Viewer::CheckCredentials; kResourceExhausted when too many look.
+  absl::StatusOr<ViewerPtr> Find(const std::string& owner, kube::ConnectionConfig credentials,
+                                 const base::StopToken& stop);
   // Says that the viewer still looks.
   void Touch(const Viewer& viewer);
   // Forgets those who have asked nothing for kViewerLeaves.
@@ -82,7 +89,6 @@ class Viewers {
   // Makes room for one more.
   absl::Status MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  const kube::ConnectionConfig plane_;
   mutable absl::Mutex mu_;
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mu_);  // By owner.
 };

@@ -211,8 +211,8 @@ export const hour = {
         href: to({minutes: String(one)}), "aria-current": one === minutes ? "true" : null,
       }, one < 120 ? `${one} min` : `${one / 60} h`), " "]), "· ",
       el("a", {href: to({only: isWhole ? "warnings" : ""})}, isWhole ? "only warnings" : "normal events, too")),
-      answer.entries.length === 0 && el("p", null, "No event was recorded, no cluster changed its state, no policy was written, and nothing is being evicted. ",
-        "Edits of templates are not listed: too many programs write those."),
+      answer.entries.length === 0 && el("p", null, "No event was recorded, no cluster changed its state, no policy and no template was written, and nothing ",
+        "is being evicted."),
       entries.length > 0 && table("The latest first", [
         {label: "About", cell: (one) => (one.about.type && one.about.name ? link(one.about) : nameOf(one.about))},
         {label: "When", cell: (one) => when(one.time)},

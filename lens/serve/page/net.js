@@ -3,6 +3,10 @@
 
 const TOKEN = "karmada-lens-token";
 
+// Behind the control plane's API server it is that server, or what stands before it, that knows who
+// looks: by cookies and certificates of the browser, or not at all, as kubectl proxy.
+const IS_BEHIND = location.pathname.endsWith("/proxy/");
+
 export class Refused extends Error {
   constructor(code, message) {
     super(message);
@@ -16,13 +20,15 @@ export function setToken(token) {
 }
 
 function headers() {
+  if (IS_BEHIND) return {};
   const token = sessionStorage.getItem(TOKEN);
   return token ? {Authorization: `Bearer ${token}`} : {};
 }
 
 async function send(path, options) {
   try {
-    return await fetch(path, {...options, headers: headers(), cache: "no-store", credentials: "omit"});
+    return await fetch(path, {...options, headers: headers(), cache: "no-store",
+      credentials: IS_BEHIND ? "same-origin" : "omit"});
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused(0, "The server of this page does not answer. See whether karmada-lens serve still runs.");
@@ -33,9 +39,11 @@ async function check(response) {
   if (response.ok) return response;
   let message = `the server answered with ${response.status}`;
   try {
-    message = (await response.json()).error.message;
-  } catch { /* It is not one of its own answers. */ }
-  throw new Refused(response.status, message);
+    const body = await response.json();
+    message = body.error?.message ?? body.message ?? message;  // Its own, or the API server's.
+  } catch { /* It is an answer of somebody between. */ }
+  // Only this server wants a token.
+  throw new Refused(IS_BEHIND && response.status === 401 ? 403 : response.status, message);
 }
 
 // Returns the answer as text, so that it can be compared with an earlier one.
@@ -82,13 +90,16 @@ export function follow({onNews, onEnd}) {
 
   async function run() {
     abort = new AbortController();
+    let isAgain = false;
     try {
       const response = await check(await send("api/updates", {signal: abort.signal}));
       await read(response, (event) => {
         pause = 1000;
         if (event.name === "token") throw new Refused(401, "The token has expired.");
-        onNews(event.data);
+        isAgain = event.name === "again";  // Who looks is to be found out again.
+        if (!isAgain) onNews(event.data);
       });
+      if (isAgain) return void run();
       throw new Refused(0, "The server has ended the live updates.");
     } catch (error) {
       if (error.name === "AbortError") return;

@@ -9,6 +9,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "api/keys.h"
 #include "base/clock.h"
 #include "kube/http/http_transport.h"
 #include "lens/serve/assets.h"
@@ -166,6 +168,39 @@ TEST_CASE_METHOD(Shown, "Serve: what is not fine, the clusters, the policies and
   CHECK(has_policy);
 }
 
+TEST_CASE_METHOD(Shown, "Serve: the last hour has the last writer of each template") {
+  const std::string later = kube::FormatTime(absl::Now() + absl::Seconds(5));
+  const auto fields = [&](const char* manager, const char* operation) {
+    return json::Value::Object({{"manager", manager}, {"operation", operation}, {"time", later}});
+  };
+  sandbox::Backend& backend = fleet->control_plane().backend();
+  const auto create = [&](const char* name, bool is_claimed) {
+    kube::Object object = kube::Object::Make({"apps", "v1", "Deployment"}, {"shop", name});
+    if (is_claimed) object.Set({"metadata", "labels", api::kPropagationPolicyIdLabel}, "id");
+    object.Set({"metadata", "managedFields"},
+               json::Value::Array(
+                   {fields("flux", "Apply"), fields("karmada-controller-manager", "Update")}));
+    REQUIRE(backend.Create(backend.Find(object.gvk()).gvr(), object).ok());
+  };
+  create("claimed", true);
+  create("own", false);
+  kube::Object binding = kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"},
+                                            {"shop", "claimed-deployment"});
+  binding.Set({"spec", "resource"}, json::Value::Object({{"apiVersion", "apps/v1"},
+                                                         {"kind", "Deployment"},
+                                                         {"namespace", "shop"},
+                                                         {"name", "claimed"}}));
+  REQUIRE(backend.Create(backend.Find(binding.gvk()).gvr(), binding).ok());
+  Start(Mode::kLocal);
+  std::vector<std::string> edits;
+  for (const json::Value& entry : Json("/api/hour")["entries"].items()) {
+    if (entry["about"]["kind"].AsString() != "Deployment") continue;
+    edits.push_back(
+        absl::StrCat(entry["about"]["name"].ToString(), " ", entry["message"].ToString()));
+  }
+  CHECK(edits == std::vector<std::string>{"claimed was applied by flux"});
+}
+
 TEST_CASE_METHOD(Shown, "Serve: one object with its way, its commands and what hangs together") {
   Start(Mode::kLocal);
   const json::Value web = Json("/api/object?type=deployment&namespace=shop&name=web");
@@ -270,15 +305,18 @@ TEST_CASE_METHOD(Shown, "Serve: so many viewers and no more") {
   for (size_t i = 0; i <= kMostViewers; ++i) {
     fleet->control_plane().AddToken(absl::StrCat("token-", i), absl::StrCat("user-", i));
   }
-  Viewers viewers(plane);
+  Viewers viewers;
+  const auto find = [&](const std::string& token) {
+    return viewers.Find(OwnerOf(token), WithToken(plane, token), {});
+  };
   for (size_t i = 0; i < kMostViewers; ++i) {
-    REQUIRE(viewers.Find(absl::StrCat("token-", i), {}).ok());
+    REQUIRE(find(absl::StrCat("token-", i)).ok());
   }
-  const auto one_more = viewers.Find(absl::StrCat("token-", kMostViewers), {});
+  const auto one_more = find(absl::StrCat("token-", kMostViewers));
   CHECK(absl::IsResourceExhausted(one_more.status()));
-  CHECK(absl::IsUnauthenticated(viewers.Find("unknown", {}).status()));
+  CHECK(absl::IsUnauthenticated(find("unknown").status()));
   CHECK(viewers.size() == kMostViewers);
-  CHECK(viewers.Find("token-0", {}).ok());
+  CHECK(find("token-0").ok());
 }
 
 }  // namespace lens::serve
