@@ -1,17 +1,14 @@
-// RunAgent waits for the control plane, without end (control_plane_reach.h),
-// registers the cluster, and then constructs the parts, each of which may use
-// those above it. Load builds the loops and waits for the interpreter's
-// configurations; then the manager takes over. RunningAgent does the same, and
-// returns meanwhile. At the end the parts go in the reverse order; informers
-// and the member are stopped before that, because their handlers point into the
-// loops.
+// RunAgent waits for the control plane, without end (control_plane_reach.h), registers the cluster,
+// and then constructs the parts, each of which may use those above it. Load builds the loops and
+// waits for the interpreter's configurations; then the manager takes over. RunningAgent does the
+// same, and returns meanwhile. At the end the parts go in the reverse order; informers and the
+// member are stopped before that, because their handlers point into the loops.
 //
-// What an agent may do in the control plane is what `karmadactl register`
-// allows it. It lists one Cluster and one namespace of Works. Secrets,
-// bindings, Namespaces, and the kind of interpreter webhooks that upstream does
-// not have, it may not list: their informers are local ones, which stay empty
-// but for the execution namespace. It may update Works and the Cluster's status
-// and not patch them.
+// What an agent may do in the control plane is what `karmadactl register` allows it. It lists one
+// Cluster and one namespace of Works. Secrets, bindings, Namespaces, and the kind of interpreter
+// webhooks that upstream does not have, it may not list: their informers are local ones, which stay
+// empty but for the execution namespace. It may update Works and the Cluster's status and not patch
+// them.
 
 #include "cmd/agent/agent.h"
 
@@ -48,84 +45,74 @@ namespace {
 // How soon a registration is tried again that could not be completed.
 constexpr absl::Duration kBetweenRegistrations = absl::Seconds(2);
 
-// The agent reaches its member by its own configuration, whatever its Cluster
-// says.
+// The agent reaches its member by its own configuration, whatever its Cluster says.
 class OwnMember : public kube::ClusterConfigSource {
-public:
+ public:
   OwnMember(std::string cluster, kube::ConnectionConfig config)
       : cluster_(std::move(cluster)), config_(std::move(config)) {}
 
-  absl::StatusOr<kube::ConnectionConfig>
-  ConfigFor(const std::string &cluster) override {
-    if (cluster == cluster_)
-      return config_;
-    return absl::NotFoundError(absl::StrCat("this is the agent of cluster ",
-                                            cluster_, ", not of ", cluster));
+  absl::StatusOr<kube::ConnectionConfig> ConfigFor(const std::string& cluster) override {
+    if (cluster == cluster_) return config_;
+    return absl::NotFoundError(
+        absl::StrCat("this is the agent of cluster ", cluster_, ", not of ", cluster));
   }
 
-private:
+ private:
   const std::string cluster_;
   const kube::ConnectionConfig config_;
 };
 
-kube::ClientOptions MemberClient(const config::AgentOptions &options,
-                                 const AgentConnections &connections) {
+kube::ClientOptions MemberClient(const config::AgentOptions& options,
+                                 const AgentConnections& connections) {
   return {.name = options.agent.cluster_name,
           .host = kube::HostOf(connections.member.server),
           .user_agent = config::UserAgent(api::kAgent)};
 }
 
-// A renewal may take longer than one of the leader's lease: over a link that
-// needs seconds for an answer the cluster is still known to be alive.
-kube::ClientOptions ClusterLeaseClient(const config::AgentOptions &options,
-                                       const ControlPlaneAccess &access) {
-  kube::ClientOptions c =
-      controllers::LeaseClient(options.loops, api::kAgent, access.host());
+// A renewal may take longer than one of the leader's lease: over a link that needs seconds for an
+// answer the cluster is still known to be alive.
+kube::ClientOptions ClusterLeaseClient(const config::AgentOptions& options,
+                                       const ControlPlaneAccess& access) {
+  kube::ClientOptions c = controllers::LeaseClient(options.loops, api::kAgent, access.host());
   c.timeout = std::max(c.timeout, options.agent.lease_duration / 2);
   return c;
 }
 
-// Sets what the informers of the control plane ask for: see the head of this
-// file.
-void LimitReads(const std::string &cluster, kube::InformerSet &informers) {
+// Sets what the informers of the control plane ask for: see the head of this file.
+void LimitReads(const std::string& cluster, kube::InformerSet& informers) {
   informers.SetDefaultOptions(api::Clusters(), {.name = cluster});
-  informers.SetDefaultOptions(
-      api::Works(), {.namespaces = {api::ExecutionNamespace(cluster)}});
-  for (const kube::Resource *local :
+  informers.SetDefaultOptions(api::Works(), {.namespaces = {api::ExecutionNamespace(cluster)}});
+  for (const kube::Resource* local :
        {&api::Namespaces(), &api::Secrets(), &api::ResourceBindings(),
-        &api::ClusterResourceBindings(),
-        &api::ExploringWebhookConfigurations()}) {
+        &api::ClusterResourceBindings(), &api::ExploringWebhookConfigurations()}) {
     informers.SetDefaultOptions(*local, {.local = true});
   }
 }
 
 // An agent may update these, and not patch them.
-void LimitWrites(kube::ClusterClient &cluster) {
+void LimitWrites(kube::ClusterClient& cluster) {
   cluster.ReplaceInsteadOfPatching(api::Works(), "");
   cluster.ReplaceInsteadOfPatching(api::Clusters(), "status");
 }
 
-controllers::LoopPartsOptions PartsOf(const config::AgentOptions &options,
-                                      const AgentConnections &connections,
-                                      const AgentPlace &place) {
-  const std::string &cluster = options.agent.cluster_name;
-  const ControlPlaneAccess &access = *connections.control_plane;
+controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
+                                      const AgentConnections& connections,
+                                      const AgentPlace& place) {
+  const std::string& cluster = options.agent.cluster_name;
+  const ControlPlaneAccess& access = *connections.control_plane;
   controllers::LoopPartsOptions parts;
   parts.program = api::kAgent;
-  parts.fence = place.fence != nullptr
-                    ? place.fence
-                    : std::make_shared<kube::LeaderFence>(base::RealClock());
+  parts.fence =
+      place.fence != nullptr ? place.fence : std::make_shared<kube::LeaderFence>(base::RealClock());
   parts.loops = parts.fence->Over(access.loops());
   parts.leases = access.leases();
   parts.host = access.host();
   parts.lease_name = absl::StrCat(api::kAgent, "-", cluster);
-  parts.limit = [cluster](kube::InformerSet &informers,
-                          kube::ClusterClient &client) {
+  parts.limit = [cluster](kube::InformerSet& informers, kube::ClusterClient& client) {
     LimitReads(cluster, informers);
     LimitWrites(client);
   };
-  parts.members = [cluster,
-                   member = connections.member](kube::ClusterClient &) {
+  parts.members = [cluster, member = connections.member](kube::ClusterClient&) {
     return std::make_unique<OwnMember>(cluster, member);
   };
   parts.served = controllers::ServedClusters::OfAgent(cluster);
@@ -135,39 +122,37 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions &options,
   return parts;
 }
 
-// Everything of one cluster that lives as long as its agent runs, in order of
-// construction.
+// Everything of one cluster that lives as long as its agent runs, in order of construction.
 class Agent {
-public:
+ public:
   // REQUIRES: `options` outlives it.
-  Agent(const config::AgentOptions &options,
-        const AgentConnections &connections, const AgentPlace &place)
-      : options_(options), access_(connections.control_plane),
+  Agent(const config::AgentOptions& options, const AgentConnections& connections,
+        const AgentPlace& place)
+      : options_(options),
+        access_(connections.control_plane),
         parts_(options.loops, PartsOf(options, connections, place)),
-        cluster_lease_client_(access_->leases(),
-                              ClusterLeaseClient(options, *access_),
+        cluster_lease_client_(access_->leases(), ClusterLeaseClient(options, *access_),
                               base::RealClock(), nullptr),
-        member_client_(connections.to_member,
-                       MemberClient(options, connections), base::RealClock(),
+        member_client_(connections.to_member, MemberClient(options, connections), base::RealClock(),
                        nullptr) {}
   ~Agent() { parts_.StopInformers(); }
 
   // Prepares Run, or Begin.
-  absl::Status Load(const base::StopToken &stop);
-  controllers::LoopParts &parts() { return parts_; }
+  absl::Status Load(const base::StopToken& stop);
+  controllers::LoopParts& parts() { return parts_; }
 
-private:
+ private:
   void AddRunnables();
   void AddCertificateRotation();
 
-  const config::AgentOptions &options_;
+  const config::AgentOptions& options_;
   const std::shared_ptr<ControlPlaneAccess> access_;
   controllers::LoopParts parts_;
   kube::Client cluster_lease_client_;
-  kube::Client member_client_; // For what is not the loops'.
+  kube::Client member_client_;  // For what is not the loops'.
 };
 
-absl::Status Agent::Load(const base::StopToken &stop) {
+absl::Status Agent::Load(const base::StopToken& stop) {
   parts_.ShowBuild();
   RETURN_IF_ERROR(BuildAgentLoops(parts_.context()));
   LogAgentLoops(options_.loops);
@@ -176,46 +161,41 @@ absl::Status Agent::Load(const base::StopToken &stop) {
 }
 
 void Agent::AddRunnables() {
-  const config::Options &loops = options_.loops;
-  const std::string &cluster = options_.agent.cluster_name;
-  kube::Manager &manager = parts_.manager();
+  const config::Options& loops = options_.loops;
+  const std::string& cluster = options_.agent.cluster_name;
+  kube::Manager& manager = parts_.manager();
   parts_.AddRunnables();
-  manager.Add(
-      std::make_unique<controllers::ExecutionNamespaceWatch>(cluster, manager));
+  manager.Add(std::make_unique<controllers::ExecutionNamespaceWatch>(cluster, manager));
   if (RunsOnAgent("clusterStatus", loops)) {
     manager.Add(std::make_unique<controllers::ClusterLease>(
         controllers::ClusterLeaseOptions{cluster, options_.agent.lease_duration,
                                          options_.agent.lease_renew_fraction},
         manager, cluster_lease_client_));
   }
-  if (RunsOnAgent("certRotation", loops))
-    AddCertificateRotation();
-  manager.Add(std::make_unique<KubeconfigWatch>(access_),
-              kube::Manager::Group::kAlways);
+  if (RunsOnAgent("certRotation", loops)) AddCertificateRotation();
+  manager.Add(std::make_unique<KubeconfigWatch>(access_), kube::Manager::Group::kAlways);
 }
 
-// Only the leader renews; the others read the new certificate from their
-// kubeconfig.
+// Only the leader renews; the others read the new certificate from their kubeconfig.
 void Agent::AddCertificateRotation() {
-  const config::AgentFlagValues &flags = options_.agent;
-  const auto try_out = [this](const tls::KeyPair &renewed) {
+  const config::AgentFlagValues& flags = options_.agent;
+  const auto try_out = [this](const tls::KeyPair& renewed) {
     return access_->TryCertificate(renewed, options_.agent.cluster_name,
                                    parts_.manager().abort_token());
   };
-  const auto use = [this](const std::string &old, const tls::KeyPair &renewed) {
+  const auto use = [this](const std::string& old, const tls::KeyPair& renewed) {
     access_->UseCertificate(old, renewed);
   };
   parts_.manager().Add(std::make_unique<controllers::CertificateRotation>(
-      controllers::CertificateRotationOptions{
-          flags.karmada_kubeconfig_namespace, flags.rotation_interval,
-          flags.rotation_threshold},
-      controllers::CertificateRotation::Deps{parts_.client(), member_client_,
-                                             base::RealClock(), try_out, use}));
+      controllers::CertificateRotationOptions{flags.karmada_kubeconfig_namespace,
+                                              flags.rotation_interval, flags.rotation_threshold},
+      controllers::CertificateRotation::Deps{parts_.client(), member_client_, base::RealClock(),
+                                             try_out, use}));
 }
 
-controllers::OwnCluster OwnClusterOf(const config::AgentOptions &options,
-                                     const kube::ConnectionConfig &member) {
-  const config::AgentFlagValues &a = options.agent;
+controllers::OwnCluster OwnClusterOf(const config::AgentOptions& options,
+                                     const kube::ConnectionConfig& member) {
+  const config::AgentFlagValues& a = options.agent;
   controllers::OwnCluster own;
   own.name = a.cluster_name;
   own.secret_namespace = a.cluster_namespace;
@@ -223,8 +203,7 @@ controllers::OwnCluster OwnClusterOf(const config::AgentOptions &options,
   own.reports_impersonator = a.Reports("KubeImpersonator");
   own.api_endpoint = a.api_endpoint;
   // The agent's own proxy to the member counts, as with upstream.
-  own.proxy_url =
-      member.proxy_url.empty() ? a.proxy_server_address : member.proxy_url;
+  own.proxy_url = member.proxy_url.empty() ? a.proxy_server_address : member.proxy_url;
   own.insecure_skip_tls_verify = member.insecure_skip_tls_verify;
   own.provider = a.provider;
   own.region = a.region;
@@ -232,83 +211,63 @@ controllers::OwnCluster OwnClusterOf(const config::AgentOptions &options,
   return own;
 }
 
-bool MayPass(const absl::Status &error) {
-  return absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error) ||
-         absl::IsAborted(error);
+bool MayPass(const absl::Status& error) {
+  return absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error) || absl::IsAborted(error);
 }
 
-// Tries again what may pass, such as a server that is starting, as long as a
-// start may wait.
-absl::Status Register(const config::AgentOptions &options,
-                      const AgentConnections &connections,
-                      kube::Client &control_plane,
-                      const base::StopToken &stop) {
+// Tries again what may pass, such as a server that is starting, as long as a start may wait.
+absl::Status Register(const config::AgentOptions& options, const AgentConnections& connections,
+                      kube::Client& control_plane, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::unique_ptr<base::HttpServer> health,
-                   kube::ServeStartupHealth(
-                       options.loops.health_probe_bind_address,
-                       {"registration", "the cluster is not registered yet"}));
-  kube::Client member(connections.to_member, MemberClient(options, connections),
-                      base::RealClock(), nullptr);
+                   kube::ServeStartupHealth(options.loops.health_probe_bind_address,
+                                            {"registration", "the cluster is not registered yet"}));
+  kube::Client member(connections.to_member, MemberClient(options, connections), base::RealClock(),
+                      nullptr);
   const controllers::OwnCluster own = OwnClusterOf(options, connections.member);
-  const base::Clock &clock = base::RealClock();
-  const base::SteadyTime deadline =
-      clock.SteadyNow() + options.loops.clusters.cache_sync_timeout;
+  const base::Clock& clock = base::RealClock();
+  const base::SteadyTime deadline = clock.SteadyNow() + options.loops.clusters.cache_sync_timeout;
   for (;;) {
     const absl::Status registered =
         controllers::RegisterOwnCluster(own, {control_plane, member}, stop);
-    if (registered.ok() || !MayPass(registered) ||
-        clock.SteadyNow() >= deadline) {
+    if (registered.ok() || !MayPass(registered) || clock.SteadyNow() >= deadline) {
       // The beginning is upstream's.
-      return base::Annotate(registered,
-                            "failed to register with karmada control plane");
+      return base::Annotate(registered, "failed to register with karmada control plane");
     }
-    base::LogWarning("the cluster could not be registered, trying again",
-                     {{"error", registered}});
-    if (!clock.SleepFor(kBetweenRegistrations, stop))
-      return absl::CancelledError("stopped");
+    base::LogWarning("the cluster could not be registered, trying again", {{"error", registered}});
+    if (!clock.SleepFor(kBetweenRegistrations, stop)) return absl::CancelledError("stopped");
   }
 }
 
-// Uses a client of its own, before anything is built that would repeat its
-// requests.
-absl::Status Prepare(config::AgentOptions &options,
-                     const AgentConnections &connections,
-                     const AgentPlace &place, const base::StopToken &stop) {
-  ControlPlaneAccess &access = *connections.control_plane;
-  kube::Client client(place.fence != nullptr ? place.fence->Over(access.loops())
-                                             : access.loops(),
-                      controllers::ControlPlaneClient(
-                          options.loops, api::kAgent, access.host()),
+// Uses a client of its own, before anything is built that would repeat its requests.
+absl::Status Prepare(config::AgentOptions& options, const AgentConnections& connections,
+                     const AgentPlace& place, const base::StopToken& stop) {
+  ControlPlaneAccess& access = *connections.control_plane;
+  kube::Client client(place.fence != nullptr ? place.fence->Over(access.loops()) : access.loops(),
+                      controllers::ControlPlaneClient(options.loops, api::kAgent, access.host()),
                       base::RealClock(), nullptr);
   // One of many agents ends instead, and makes room for others to start.
   if (place.ends_process) {
     RETURN_IF_ERROR(controllers::WithListenFlag(
-        AwaitReach(client, access, options.loops.health_probe_bind_address,
-                   stop),
-        options.loops));
+        AwaitReach(client, access, options.loops.health_probe_bind_address, stop), options.loops));
   }
   ASSIGN_OR_RETURN(const config::Release release,
-                   controllers::AwaitControlPlane(
-                       client, options.loops,
-                       {access.host(), "--karmada-kubeconfig"}, stop));
+                   controllers::AwaitControlPlane(client, options.loops,
+                                                  {access.host(), "--karmada-kubeconfig"}, stop));
   options.loops.Emulate(release);
   return Register(options, connections, client, stop);
 }
 
-} // namespace
+}  // namespace
 
-absl::Status RunAgent(config::AgentOptions options,
-                      const AgentConnections &connections,
-                      const AgentPlace &place, const base::StopToken &stop) {
-  if (const absl::Status ready = Prepare(options, connections, place, stop);
-      !ready.ok()) {
-    if (place.ends_process)
-      base::EndProcessAfter(controllers::kStopLimit, 1);
+absl::Status RunAgent(config::AgentOptions options, const AgentConnections& connections,
+                      const AgentPlace& place, const base::StopToken& stop) {
+  if (const absl::Status ready = Prepare(options, connections, place, stop); !ready.ok()) {
+    if (place.ends_process) base::EndProcessAfter(controllers::kStopLimit, 1);
     return ready;
   }
   return controllers::RunToTheEnd<Agent>(
       std::make_unique<Agent>(options, connections, place),
-      [&](Agent &agent) {
+      [&](Agent& agent) {
         const absl::Status loaded = agent.Load(stop);
         return loaded.ok() ? agent.parts().Run(stop) : loaded;
       },
@@ -316,21 +275,20 @@ absl::Status RunAgent(config::AgentOptions options,
 }
 
 struct RunningAgent::Impl {
-  Impl(config::AgentOptions given, const AgentConnections &connections,
-       const AgentPlace &place)
+  Impl(config::AgentOptions given, const AgentConnections& connections, const AgentPlace& place)
       : options(std::move(given)), agent(options, connections, place) {}
 
   const config::AgentOptions options;
   Agent agent;
 };
 
-RunningAgent::RunningAgent(std::unique_ptr<Impl> impl)
-    : impl_(std::move(impl)) {}
+RunningAgent::RunningAgent(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RunningAgent::~RunningAgent() = default;
 
-absl::StatusOr<std::unique_ptr<RunningAgent>>
-RunningAgent::Start(config::AgentOptions options, AgentConnections connections,
-                    const AgentPlace &place, Calls calls) {
+absl::StatusOr<std::unique_ptr<RunningAgent>> RunningAgent::Start(config::AgentOptions options,
+                                                                  AgentConnections connections,
+                                                                  const AgentPlace& place,
+                                                                  Calls calls) {
   RETURN_IF_ERROR(Prepare(options, connections, place, calls.stop));
   auto impl = std::make_unique<Impl>(std::move(options), connections, place);
   RETURN_IF_ERROR(impl->agent.Load(calls.stop));
@@ -340,9 +298,8 @@ RunningAgent::Start(config::AgentOptions options, AgentConnections connections,
 
 absl::Status RunningAgent::End(std::unique_ptr<RunningAgent> agent) {
   absl::Status ended = agent->impl_->agent.parts().End();
-  if (absl::IsDeadlineExceeded(ended))
-    static_cast<void>(agent.release());
+  if (absl::IsDeadlineExceeded(ended)) static_cast<void>(agent.release());
   return ended;
 }
 
-} // namespace cmd
+}  // namespace cmd

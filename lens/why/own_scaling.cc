@@ -1,3 +1,8 @@
+// Autoscalers name what they scale, and write its replicas; the checks compare the names of all
+// that the chain has read, and read what a CronFederatedHPA has recorded of its rules. They look at
+// one after the other: whether the target is in a cluster, who else scales it, and whether the last
+// execution of each rule failed. No state.
+
 #include "lens/why/own_scaling.h"
 
 #include <optional>

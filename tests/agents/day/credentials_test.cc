@@ -1,5 +1,4 @@
-// Credentials that are not valid when the control plane is back, and clocks
-// that are wrong.
+// Credentials that are not valid when the control plane is back, and clocks that are wrong.
 #include <unistd.h>
 
 #include <string>
@@ -16,29 +15,28 @@ namespace tests {
 namespace {
 
 constexpr char kUser[] = "system:karmada:agent:member2";
-constexpr char kDrift[] = "\"on\": member2\npatch: [{target: "
-                          "deployment/shop/web, merge: {spec: {replicas: 7}}}]";
-constexpr char kEdit[] =
-    "patch: [{target: deployment/shop/web, merge: {spec: {replicas: 5}}}]";
+constexpr char kDrift[] =
+    "\"on\": member2\npatch: [{target: "
+    "deployment/shop/web, merge: {spec: {replicas: 7}}}]";
+constexpr char kEdit[] = "patch: [{target: deployment/shop/web, merge: {spec: {replicas: 5}}}]";
 
 // A day whose agent has a token, which can be revoked.
 struct WithToken : Day {
-  explicit WithToken(std::vector<std::string> flags) : Day(std::move(flags)) {
-    Give("first");
-  }
-  sandbox::ApiServer &plane() { return stage().fleet().control_plane(); }
-  void Give(const std::string &token) {
+  explicit WithToken(std::vector<std::string> flags) : Day(std::move(flags)) { Give("first"); }
+  sandbox::ApiServer& plane() { return stage().fleet().control_plane(); }
+  void Give(const std::string& token) {
     plane().AddToken(token, kUser);
     WriteKubeconfig(Day::WithToken(token));
   }
 };
 
-} // namespace
+}  // namespace
 
-TEST_CASE("Credentials that are refused when the control plane is back are "
-          "named in the log, cost the "
-          "cluster nothing, and are mended by another kubeconfig",
-          "[.unproven]") {
+TEST_CASE(
+    "Credentials that are refused when the control plane is back are "
+    "named in the log, cost the "
+    "cluster nothing, and are mended by another kubeconfig",
+    "[.unproven]") {
   WithToken day({"--leader-elect=false"});
   day.Begin();
   day.to_plane().Set(LinkState::kRefused);
@@ -51,8 +49,7 @@ TEST_CASE("Credentials that are refused when the control plane is back are "
   CHECK_THAT(day.Log().substr(log), Catch::Contains("Unauthorized"));
   CHECK(day.Member() == before);
   day.Do(kDrift);
-  CHECK(day.Within(absl::Minutes(5),
-                   [&] { return day.ReplicasInMember("web") == 3; }));
+  CHECK(day.Within(absl::Minutes(5), [&] { return day.ReplicasInMember("web") == 3; }));
   day.Do(kEdit);
   day.Pass(absl::Hours(2));
   CHECK(day.ReplicasInMember("web") == 3);
@@ -60,16 +57,16 @@ TEST_CASE("Credentials that are refused when the control plane is back are "
   CHECK(day.Log().size() - log < 500'000);
 
   day.Give("second");
-  CHECK(day.Within(absl::Minutes(2), [&] {
-    return day.ReplicasInMember("web") == 5 && day.Ready() == "True";
-  }));
+  CHECK(day.Within(absl::Minutes(2),
+                   [&] { return day.ReplicasInMember("web") == 5 && day.Ready() == "True"; }));
   CHECK(day.starts() == 1);
 }
 
-TEST_CASE("An agent that is started with credentials that are refused says so, "
-          "and goes on with another "
-          "kubeconfig",
-          "[.unproven]") {
+TEST_CASE(
+    "An agent that is started with credentials that are refused says so, "
+    "and goes on with another "
+    "kubeconfig",
+    "[.unproven]") {
   WithToken day({});
   day.Begin();
   day.KillAgent();
@@ -80,20 +77,19 @@ TEST_CASE("An agent that is started with credentials that are refused says so, "
   day.StartAgent();
   day.Pass(absl::Minutes(30));
   CHECK_THAT(day.Log().substr(log),
-             Catch::Contains(
-                 "it refuses the credentials of --karmada-kubeconfig (401)"));
+             Catch::Contains("it refuses the credentials of --karmada-kubeconfig (401)"));
   CHECK_THAT(day.Readyz(), Catch::Contains("[-]control-plane failed"));
   CHECK(day.in_member().Since(start).empty());
   CHECK(day.starts() == 2);
   day.Give("second");
-  CHECK(day.Within(absl::Minutes(1),
-                   [&] { return day.ReplicasInMember("web") == 5; }));
+  CHECK(day.Within(absl::Minutes(1), [&] { return day.ReplicasInMember("web") == 5; }));
   CHECK(day.starts() == 2);
 }
 
-TEST_CASE("A certificate that has expired is named in the log, and another one "
-          "mends it",
-          "[.unproven]") {
+TEST_CASE(
+    "A certificate that has expired is named in the log, and another one "
+    "mends it",
+    "[.unproven]") {
   Day day({"--leader-elect=false"});
   day.Begin();
   day.KillAgent();
@@ -104,47 +100,40 @@ TEST_CASE("A certificate that has expired is named in the log, and another one "
   const size_t log = day.Log().size();
   day.StartAgent();
   day.Pass(absl::Minutes(10));
-  CHECK_THAT(day.Log().substr(log),
-             Catch::Contains("certificate") && Catch::Contains("expired"));
+  CHECK_THAT(day.Log().substr(log), Catch::Contains("certificate") && Catch::Contains("expired"));
   CHECK_THAT(day.Readyz(), Catch::Contains("[-]control-plane failed"));
   CHECK(day.in_member().Since(start).empty());
   day.WriteKubeconfig(*day.stage().fleet().AgentKubeconfig("member2"));
   day.Pass(absl::Minutes(1));
-  CHECK_THAT(day.Log().substr(log),
-             Catch::Contains("the control plane is there"));
+  CHECK_THAT(day.Log().substr(log), Catch::Contains("the control plane is there"));
 }
 
-TEST_CASE("An agent whose clock is wrong names the certificate that is not "
-          "valid by it, and goes on when "
-          "the clock is right",
-          "[.unproven]") {
+TEST_CASE(
+    "An agent whose clock is wrong names the certificate that is not "
+    "valid by it, and goes on when "
+    "the clock is right",
+    "[.unproven]") {
   Day day;
   day.Begin();
   day.KillAgent();
   day.Do(kEdit);
   const base::SteadyTime start = day.Now();
   const size_t log = day.Log().size();
-  const absl::Duration wrong =
-      GENERATE(-absl::Hours(24 * 30), absl::Hours(24 * 400));
+  const absl::Duration wrong = GENERATE(-absl::Hours(24 * 30), absl::Hours(24 * 400));
   day.StartAgent();
   day.time().SetWallOffset(day.stage().daemon(), wrong);
   day.Pass(absl::Minutes(10));
-  CHECK_THAT(day.Log().substr(log),
-             Catch::Contains("not yet valid") || Catch::Contains("expired"));
+  CHECK_THAT(day.Log().substr(log), Catch::Contains("not yet valid") || Catch::Contains("expired"));
   CHECK(day.in_member().WritesSince(start).empty());
   day.time().SetWallOffset(day.stage().daemon(), absl::ZeroDuration());
-  CHECK(day.Within(absl::Minutes(2),
-                   [&] { return day.ReplicasInMember("web") == 5; }));
+  CHECK(day.Within(absl::Minutes(2), [&] { return day.ReplicasInMember("web") == 5; }));
 }
 
-TEST_CASE(
-    "A clock that is stepped while the agent runs costs its cluster nothing",
-    "[.unproven]") {
+TEST_CASE("A clock that is stepped while the agent runs costs its cluster nothing", "[.unproven]") {
   Day day;
   day.Begin();
   const base::SteadyTime start = day.Now();
-  for (const absl::Duration wrong :
-       {absl::Minutes(10), -absl::Minutes(10), absl::ZeroDuration()}) {
+  for (const absl::Duration wrong : {absl::Minutes(10), -absl::Minutes(10), absl::ZeroDuration()}) {
     day.time().SetWallOffset(day.stage().daemon(), wrong);
     day.Pass(absl::Minutes(3));
     CHECK(day.Ready() == "True");
@@ -153,29 +142,28 @@ TEST_CASE(
   CHECK(day.in_member().WritesSince(start).empty());
 }
 
-TEST_CASE("A kubeconfig that is damaged while the agent runs leaves the last "
-          "one in use",
-          "[.unproven]") {
+TEST_CASE(
+    "A kubeconfig that is damaged while the agent runs leaves the last "
+    "one in use",
+    "[.unproven]") {
   Day day;
   day.Begin();
   const std::string good = day.Kubeconfig();
   const size_t log = day.Log().size();
-  for (const std::string &bad : {std::string(), std::string("clusters: ["),
-                                 good.substr(0, good.size() / 2)}) {
+  for (const std::string& bad :
+       {std::string(), std::string("clusters: ["), good.substr(0, good.size() / 2)}) {
     day.WriteKubeconfig(bad);
     day.Pass(absl::Minutes(1));
   }
-  CHECK_THAT(
-      day.Log().substr(log),
-      Catch::Contains("cannot be read again; the last one stays in use") &&
-          Catch::Contains("agent.kubeconfig"));
+  CHECK_THAT(day.Log().substr(log),
+             Catch::Contains("cannot be read again; the last one stays in use") &&
+                 Catch::Contains("agent.kubeconfig"));
   day.Do(kEdit);
-  CHECK(day.Within(absl::Minutes(1),
-                   [&] { return day.ReplicasInMember("web") == 5; }));
+  CHECK(day.Within(absl::Minutes(1), [&] { return day.ReplicasInMember("web") == 5; }));
   day.WriteKubeconfig(good);
   day.Pass(absl::Minutes(1));
   CHECK(day.Ready() == "True");
   CHECK(day.starts() == 1);
 }
 
-} // namespace tests
+}  // namespace tests

@@ -1,5 +1,5 @@
-// The stage is that of tests/prove; what differs is that the links are a
-// test's, and that an agent that ends is started again while time passes.
+// The stage is that of tests/prove; what differs is that the links are a test's, and that an agent
+// that ends is started again while time passes.
 
 #include "tests/agents/day/day.h"
 
@@ -29,10 +29,8 @@
 namespace tests {
 namespace {
 
-constexpr absl::Duration kFirstPause = absl::Seconds(10),
-                         kLongestPause = absl::Minutes(5);
-constexpr absl::Duration kSlack = absl::Milliseconds(50),
-                         kLongSlack = absl::Seconds(20);
+constexpr absl::Duration kFirstPause = absl::Seconds(10), kLongestPause = absl::Minutes(5);
+constexpr absl::Duration kSlack = absl::Milliseconds(50), kLongSlack = absl::Seconds(20);
 constexpr char kNs[] = "shop";
 constexpr char kMember[] = "member2";
 
@@ -67,23 +65,22 @@ apply:
 )";
 
 std::vector<std::string> Plain() {
-  return {"--leader-elect=false", "--metrics-bind-address=0",
-          "--health-probe-bind-address=0"};
+  return {"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0"};
 }
 
-kube::Gvr GvrOf(const std::string &kind) {
+kube::Gvr GvrOf(const std::string& kind) {
   return {kind == "deployments" ? "apps" : "", "v1", kind};
 }
 
-} // namespace
+}  // namespace
 
 Day::Day(std::vector<std::string> flags)
-    : health_port_(FreePort()), to_plane_(std::make_shared<Link>()),
+    : health_port_(FreePort()),
+      to_plane_(std::make_shared<Link>()),
       in_member_(std::make_shared<Link>()) {
   prove::StageOptions options;
-  options.command = {
-      KM_AGENT, "--report-secrets=None", "--metrics-bind-address=0",
-      absl::StrCat("--health-probe-bind-address=127.0.0.1:", health_port_)};
+  options.command = {KM_AGENT, "--report-secrets=None", "--metrics-bind-address=0",
+                     absl::StrCat("--health-probe-bind-address=127.0.0.1:", health_port_)};
   options.command.insert(options.command.end(), flags.begin(), flags.end());
   options.beside = Plain();
   options.beside.insert(options.beside.begin(), KM_CONTROLLER_MANAGER);
@@ -127,25 +124,20 @@ void Day::KillAgent() {
 }
 
 void Day::KeepRunning() {
-  if (!is_wanted_)
-    return;
+  if (!is_wanted_) return;
   if (stage_->daemon() == 0) {
-    if (time_.Now() >= start_at_)
-      StartAgent();
+    if (time_.Now() >= start_at_) StartAgent();
     return;
   }
-  if (!stage_->DaemonDied())
-    return;
+  if (!stage_->DaemonDied()) return;
   stage_->KillDaemon();
-  if (time_.Now() - started_at_ > 2 * kLongestPause)
-    pause_ = absl::ZeroDuration();
+  if (time_.Now() - started_at_ > 2 * kLongestPause) pause_ = absl::ZeroDuration();
   pause_ = std::clamp(pause_ * 2, kFirstPause, kLongestPause);
   start_at_ = time_.Now() + pause_;
 }
 
 void Day::Pass(absl::Duration duration) {
-  // In hours nothing depends on seconds, and each jump of the time takes a
-  // while.
+  // In hours nothing depends on seconds, and each jump of the time takes a while.
   time_.SetSlack(duration > absl::Hours(1) ? kLongSlack : kSlack);
   time_.RunFor(duration, [&] {
     KeepRunning();
@@ -154,7 +146,7 @@ void Day::Pass(absl::Duration duration) {
   CHECK_FALSE(time_.busy_without_end());
 }
 
-bool Day::Within(absl::Duration longest, const std::function<bool()> &holds) {
+bool Day::Within(absl::Duration longest, const std::function<bool()>& holds) {
   time_.SetSlack(kSlack);
   return time_.RunFor(longest, [&] {
     KeepRunning();
@@ -162,43 +154,39 @@ bool Day::Within(absl::Duration longest, const std::function<bool()> &holds) {
   });
 }
 
-void Day::Do(const std::string &step) {
+void Day::Do(const std::string& step) {
   std::string text = "steps:\n- name: step\n";
   for (const absl::string_view line : absl::StrSplit(step, '\n')) {
     absl::StrAppend(&text, "  ", line, "\n");
   }
-  const auto workload =
-      prove::ReadWorkload(directory_.Write("step.yaml", text));
+  const auto workload = prove::ReadWorkload(directory_.Write("step.yaml", text));
   INFO(workload.status());
   REQUIRE(workload.ok());
-  for (const prove::Action &action : workload->steps[0].actions) {
+  for (const prove::Action& action : workload->steps[0].actions) {
     const absl::Status done = user_->Perform(action);
     INFO(done);
     REQUIRE(done.ok());
   }
 }
 
-kube::ObjectPtr Day::InMember(const std::string &kind,
-                              const std::string &name) {
-  const auto found =
-      stage_->fleet().member(kMember)->backend().Get(GvrOf(kind), {kNs, name});
+kube::ObjectPtr Day::InMember(const std::string& kind, const std::string& name) {
+  const auto found = stage_->fleet().member(kMember)->backend().Get(GvrOf(kind), {kNs, name});
   return found.ok() ? *found : nullptr;
 }
 
-int64_t Day::ReplicasInMember(const std::string &name) {
+int64_t Day::ReplicasInMember(const std::string& name) {
   const kube::ObjectPtr found = InMember("deployments", name);
   return found == nullptr ? 0 : found->Get({"spec", "replicas"}).AsInt();
 }
 
 std::vector<std::string> Day::Member() {
   std::vector<std::string> lines;
-  for (const char *kind : {"deployments", "configmaps"}) {
-    const auto all = stage_->fleet().member(kMember)->backend().List(
-        GvrOf(kind), kNs, kube::LabelSelector());
+  for (const char* kind : {"deployments", "configmaps"}) {
+    const auto all =
+        stage_->fleet().member(kMember)->backend().List(GvrOf(kind), kNs, kube::LabelSelector());
     REQUIRE(all.ok());
-    for (const kube::ObjectPtr &object : *all) {
-      lines.push_back(absl::StrCat(kind, " ", object->name(), " ",
-                                   object->uid(), " ",
+    for (const kube::ObjectPtr& object : *all) {
+      lines.push_back(absl::StrCat(kind, " ", object->name(), " ", object->uid(), " ",
                                    json::Write(object->root()["spec"]),
                                    json::Write(object->root()["data"])));
     }
@@ -209,25 +197,22 @@ std::vector<std::string> Day::Member() {
 std::string Day::Ready() {
   const auto found = stage_->fleet().control_plane().backend().Get(
       {"cluster.karmada.io", "v1alpha1", "clusters"}, {"", kMember});
-  if (!found.ok())
-    return "";
-  const json::Value *condition =
+  if (!found.ok()) return "";
+  const json::Value* condition =
       kube::FindCondition((*found)->Get({"status", "conditions"}), "Ready");
   return condition == nullptr ? "" : (*condition)["status"].ToString();
 }
 
-void Day::WriteKubeconfig(const std::string &text) {
-  REQUIRE(sandbox::WritePrivateFile(
-              absl::StrCat(directory_.path(), "/agent.kubeconfig"), text)
-              .ok());
+void Day::WriteKubeconfig(const std::string& text) {
+  REQUIRE(
+      sandbox::WritePrivateFile(absl::StrCat(directory_.path(), "/agent.kubeconfig"), text).ok());
 }
 
 std::string Day::Kubeconfig() const {
-  return base::ReadFile(absl::StrCat(directory_.path(), "/agent.kubeconfig"))
-      .value();
+  return base::ReadFile(absl::StrCat(directory_.path(), "/agent.kubeconfig")).value();
 }
 
-std::string Day::WithToken(const std::string &token) const {
+std::string Day::WithToken(const std::string& token) const {
   json::Value config = yaml::Parse(Kubeconfig()).value();
   json::Value user = config["users"].items()[0];
   user.Set("user", json::Value::Object({{"token", token}}));
@@ -235,9 +220,7 @@ std::string Day::WithToken(const std::string &token) const {
   return yaml::Write(config);
 }
 
-std::string Day::Log() const {
-  return base::ReadFile(stage_->log()).value_or("");
-}
+std::string Day::Log() const { return base::ReadFile(stage_->log()).value_or(""); }
 
 std::string Day::Readyz() const {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -248,8 +231,7 @@ std::string Day::Readyz() const {
   std::string answer;
   constexpr absl::string_view kRequest =
       "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-  if (connect(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) ==
-          0 &&
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
       send(fd, kRequest.data(), kRequest.size(), MSG_NOSIGNAL) > 0) {
     char bytes[4096];
     for (ssize_t n = 0; (n = recv(fd, bytes, sizeof bytes, 0)) > 0;) {
@@ -260,11 +242,10 @@ std::string Day::Readyz() const {
   return answer;
 }
 
-int64_t Day::Figure(const std::string &name) const {
+int64_t Day::Figure(const std::string& name) const {
   std::ifstream status(absl::StrCat("/proc/", stage_->daemon(), "/status"));
   for (std::string line; std::getline(status, line);) {
-    if (!absl::StartsWith(line, name))
-      continue;
+    if (!absl::StartsWith(line, name)) continue;
     const std::vector<std::string> words =
         absl::StrSplit(line, absl::ByAnyChar("\t "), absl::SkipEmpty());
     int64_t value = 0;
@@ -274,9 +255,8 @@ int64_t Day::Figure(const std::string &name) const {
 }
 
 int Day::Descriptors() const {
-  const std::filesystem::directory_iterator all(
-      absl::StrCat("/proc/", stage_->daemon(), "/fd"));
+  const std::filesystem::directory_iterator all(absl::StrCat("/proc/", stage_->daemon(), "/fd"));
   return static_cast<int>(std::distance(begin(all), end(all)));
 }
 
-} // namespace tests
+}  // namespace tests

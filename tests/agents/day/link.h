@@ -1,6 +1,5 @@
-// The link between an agent and its control plane, which a test cuts, slows
-// down and damages; and what the agent has sent over it. A second one at the
-// member only counts.
+// The link between an agent and its control plane, which a test cuts, slows down and damages; and
+// what the agent has sent over it. A second one at the member only counts.
 #ifndef TESTS_AGENTS_DAY_LINK_H_
 #define TESTS_AGENTS_DAY_LINK_H_
 
@@ -24,25 +23,24 @@ namespace tests {
 // One request of the agent.
 struct Sent {
   base::SteadyTime at;
-  std::string what; // "patch deployments.apps default/web", with a subresource
-                    // behind the kind.
+  std::string what;  // "patch deployments.apps default/web", with a subresource
+                     // behind the kind.
   bool is_write = false;
-  int code = 0; // Of its answer; 0 when it got none.
+  int code = 0;  // Of its answer; 0 when it got none.
 };
 
 enum class LinkState {
   kUp,
-  kRefused, // Connections are closed at once.
-  kSilent,  // Nothing is answered, nothing is delivered, and nothing closes a
-            // connection.
-  kCut,     // Answers end in their middle, and watches after their first event.
+  kRefused,  // Connections are closed at once.
+  kSilent,   // Nothing is answered, nothing is delivered, and nothing closes a
+             // connection.
+  kCut,      // Answers end in their middle, and watches after their first event.
 };
 
-// Concerns the agent only, which is known by the address that it does not
-// connect from: that of the controller manager beside it
-// (prove::kBesideAddress). Thread-safe.
+// Concerns the agent only, which is known by the address that it does not connect from: that of the
+// controller manager beside it (prove::kBesideAddress). Thread-safe.
 class Link : public sandbox::Interference {
-public:
+ public:
   Link();
   ~Link() override;
 
@@ -52,17 +50,15 @@ public:
   void SetDelay(absl::Duration delay) ABSL_LOCKS_EXCLUDED(mu_);
 
   // What was sent since the moment, oldest first.
-  std::vector<Sent> Since(base::SteadyTime moment) const
-      ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<Sent> Since(base::SteadyTime moment) const ABSL_LOCKS_EXCLUDED(mu_);
   // Of these, the writes of anything but Leases and events, in words.
   std::vector<std::string> WritesSince(base::SteadyTime moment) const;
 
-  sandbox::RequestVerdict
-  OnRequest(const sandbox::RequestPtr &request) override;
-  sandbox::AnswerVerdict OnExecuted(const sandbox::RequestPtr &request,
-                                    const sandbox::Outcome &outcome) override;
+  sandbox::RequestVerdict OnRequest(const sandbox::RequestPtr& request) override;
+  sandbox::AnswerVerdict OnExecuted(const sandbox::RequestPtr& request,
+                                    const sandbox::Outcome& outcome) override;
 
-private:
+ private:
   using HoldPtr = std::shared_ptr<sandbox::Hold>;
   void RunTimer();
 
@@ -70,17 +66,14 @@ private:
   LinkState state_ ABSL_GUARDED_BY(mu_) = LinkState::kUp;
   absl::Duration delay_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();
   std::vector<Sent> sent_ ABSL_GUARDED_BY(mu_);
-  std::vector<int64_t>
-      numbers_ ABSL_GUARDED_BY(mu_); // Of the requests in sent_.
+  std::vector<int64_t> numbers_ ABSL_GUARDED_BY(mu_);  // Of the requests in sent_.
   std::vector<HoldPtr> held_ ABSL_GUARDED_BY(mu_);
-  std::deque<std::pair<base::SteadyTime, HoldPtr>>
-      delayed_ ABSL_GUARDED_BY(mu_); // By their ends.
-  const std::shared_ptr<sandbox::WatchGate> gate_ =
-      std::make_shared<sandbox::WatchGate>();
+  std::deque<std::pair<base::SteadyTime, HoldPtr>> delayed_ ABSL_GUARDED_BY(mu_);  // By their ends.
+  const std::shared_ptr<sandbox::WatchGate> gate_ = std::make_shared<sandbox::WatchGate>();
   base::StopSource stop_;
-  std::thread timer_; // Ends delays.
+  std::thread timer_;  // Ends delays.
 };
 
-} // namespace tests
+}  // namespace tests
 
-#endif // TESTS_AGENTS_DAY_LINK_H_
+#endif  // TESTS_AGENTS_DAY_LINK_H_

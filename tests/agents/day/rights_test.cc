@@ -1,6 +1,5 @@
-// What an agent asks for, against the rights that it has: those of `karmadactl
-// register` in the control plane, and those that `karmada-agent permissions`
-// prints in its cluster.
+// What an agent asks for, against the rights that it has: those of `karmadactl register` in the
+// control plane, and those that `karmada-agent permissions` prints in its cluster.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -18,8 +17,8 @@
 namespace tests {
 namespace {
 
-using Rights = std::set<std::string>; // "verb resource.group", "get /path"; a
-                                      // path may end in "*".
+using Rights = std::set<std::string>;  // "verb resource.group", "get /path"; a
+                                       // path may end in "*".
 
 constexpr char kQuota[] = R"(
 apply:
@@ -31,29 +30,29 @@ apply:
 
 // The output of `karmada-agent permissions` for what these tests propagate.
 std::string Printed() {
-  const std::string command = absl::StrCat(
-      KM_AGENT, " permissions --cluster-name=member2 --report-secrets=None"
-                " --template-kinds=deployments.apps,configmaps");
-  FILE *const pipe = popen(command.c_str(), "r");
+  const std::string command =
+      absl::StrCat(KM_AGENT,
+                   " permissions --cluster-name=member2 --report-secrets=None"
+                   " --template-kinds=deployments.apps,configmaps");
+  FILE* const pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
   char bytes[4096];
-  for (size_t n = 0; (n = fread(bytes, 1, sizeof bytes, pipe)) > 0;)
-    text.append(bytes, n);
+  for (size_t n = 0; (n = fread(bytes, 1, sizeof bytes, pipe)) > 0;) text.append(bytes, n);
   REQUIRE(pclose(pipe) == 0);
   return text;
 }
 
-Rights OfRole(const std::string &manifest) {
+Rights OfRole(const std::string& manifest) {
   const auto documents = yaml::ParseAll(manifest);
   REQUIRE(documents.ok());
   Rights rights;
-  for (const json::Value &rule : documents->front()["rules"].items()) {
-    for (const json::Value &verb : rule["verbs"].items()) {
-      for (const json::Value &url : rule["nonResourceURLs"].items()) {
+  for (const json::Value& rule : documents->front()["rules"].items()) {
+    for (const json::Value& verb : rule["verbs"].items()) {
+      for (const json::Value& url : rule["nonResourceURLs"].items()) {
         rights.insert(absl::StrCat(verb.AsString(), " ", url.AsString()));
       }
-      for (const json::Value &resource : rule["resources"].items()) {
+      for (const json::Value& resource : rule["resources"].items()) {
         const absl::string_view group = rule["apiGroups"].At(0).AsString();
         rights.insert(absl::StrCat(verb.AsString(), " ", resource.AsString(),
                                    group.empty() ? "" : ".", group));
@@ -63,14 +62,12 @@ Rights OfRole(const std::string &manifest) {
   return rights;
 }
 
-// What `karmadactl register` of upstream's v1.18 gives an agent in the control
-// plane.
+// What `karmadactl register` of upstream's v1.18 gives an agent in the control plane.
 Rights OfRegistration() {
   const std::map<std::string, std::string> verbs = {
       {"clusters.cluster.karmada.io", "create delete get list watch"},
       {"clusters.cluster.karmada.io/status", "update"},
-      {"resourceinterpreterwebhookconfigurations.config.karmada.io",
-       "get list watch"},
+      {"resourceinterpreterwebhookconfigurations.config.karmada.io", "get list watch"},
       {"resourceinterpretercustomizations.config.karmada.io", "get list watch"},
       {"namespaces", "get"},
       {"leases.coordination.k8s.io", "get create update"},
@@ -81,7 +78,7 @@ Rights OfRegistration() {
       {"works.work.karmada.io", "get create list watch update delete"},
       {"works.work.karmada.io/status", "patch update"}};
   Rights rights;
-  for (const auto &[resource, words] : verbs) {
+  for (const auto& [resource, words] : verbs) {
     for (const absl::string_view verb : absl::StrSplit(words, ' ')) {
       rights.insert(absl::StrCat(verb, " ", resource));
     }
@@ -90,103 +87,94 @@ Rights OfRegistration() {
 }
 
 // The first two words of what was sent, once each.
-Rights Asked(const std::vector<Sent> &sent) {
+Rights Asked(const std::vector<Sent>& sent) {
   Rights asked;
-  for (const Sent &one : sent) {
-    const std::vector<std::string> words =
-        absl::StrSplit(one.what, absl::MaxSplits(' ', 2));
+  for (const Sent& one : sent) {
+    const std::vector<std::string> words = absl::StrSplit(one.what, absl::MaxSplits(' ', 2));
     asked.insert(absl::StrCat(words[0], " ", words[1]));
   }
   return asked;
 }
 
-bool Allows(const std::string &right, const std::string &asked) {
-  if (!absl::EndsWith(right, "*"))
-    return right == asked;
+bool Allows(const std::string& right, const std::string& asked) {
+  if (!absl::EndsWith(right, "*")) return right == asked;
   return absl::StartsWith(asked, right.substr(0, right.size() - 1));
 }
 
-bool IsAllowed(const Rights &rights, const std::string &asked) {
-  for (const std::string &right : rights) {
-    if (Allows(right, asked))
-      return true;
+bool IsAllowed(const Rights& rights, const std::string& asked) {
+  for (const std::string& right : rights) {
+    if (Allows(right, asked)) return true;
   }
   return false;
 }
 
 // Documents, versions and probes, which every user may read.
-bool IsOpenToAll(const std::string &asked) {
-  return absl::StrContains(asked, " /");
-}
+bool IsOpenToAll(const std::string& asked) { return absl::StrContains(asked, " /"); }
 
-std::vector<std::string> Unused(const Rights &rights, const Rights &asked) {
+std::vector<std::string> Unused(const Rights& rights, const Rights& asked) {
   std::vector<std::string> unused;
-  for (const std::string &right : rights) {
+  for (const std::string& right : rights) {
     bool used = false;
-    for (const std::string &one : asked)
-      used = used || Allows(right, one);
-    if (!used)
-      unused.push_back(right);
+    for (const std::string& one : asked) used = used || Allows(right, one);
+    if (!used) unused.push_back(right);
   }
   return unused;
 }
 
 // Rights in the cluster that this day does not need.
-bool HasReason(const std::string &right) {
-  // Only servers without aggregated discovery are asked group by group, and
-  // only those without /readyz for /healthz.
-  if (absl::StrContains(right, " /"))
-    return true;
+bool HasReason(const std::string& right) {
+  // Only servers without aggregated discovery are asked group by group, and only those without
+  // /readyz for /healthz.
+  if (absl::StrContains(right, " /")) return true;
   // What needs a Service that is exported or spans clusters; tests/e2e has one.
-  for (const char *kind :
-       {" services", " endpointslices.", " serviceexports."}) {
-    if (absl::StrContains(right, kind))
-      return true;
+  for (const char* kind : {" services", " endpointslices.", " serviceexports."}) {
+    if (absl::StrContains(right, kind)) return true;
   }
   return false;
 }
 
-} // namespace
+}  // namespace
 
-TEST_CASE("An agent asks for nothing that it may not do, and has no right in "
-          "its cluster for nothing",
-          "[.unproven]") {
+TEST_CASE(
+    "An agent asks for nothing that it may not do, and has no right in "
+    "its cluster for nothing",
+    "[.unproven]") {
   Day day;
   day.Begin();
   day.Do(kQuota);
-  day.Do(
-      "patch: [{target: deployment/shop/web, merge: {spec: {replicas: 5}}}]");
+  day.Do("patch: [{target: deployment/shop/web, merge: {spec: {replicas: 5}}}]");
   day.Do("patch: [{target: configmap/shop/settings, merge: {data: {k: b}}}]");
   day.Pass(absl::Minutes(2));
-  day.Do("\"on\": member2\npatch: [{target: deployment/shop/web, merge: {spec: "
-         "{replicas: 7}}}]");
+  day.Do(
+      "\"on\": member2\npatch: [{target: deployment/shop/web, merge: {spec: "
+      "{replicas: 7}}}]");
   day.Do("\"on\": member2\ndelete: [configmap/shop/settings]");
   CHECK(day.Within(absl::Minutes(2), [&] {
-    return day.ReplicasInMember("web") == 5 &&
-           day.InMember("configmaps", "settings") != nullptr;
+    return day.ReplicasInMember("web") == 5 && day.InMember("configmaps", "settings") != nullptr;
   }));
   day.KillAgent();
   day.StartAgent();
-  day.Do("delete: [deployment/shop/api, configmap/shop/settings, "
-         "federatedresourcequota.policy.karmada.io/shop/team]");
+  day.Do(
+      "delete: [deployment/shop/api, configmap/shop/settings, "
+      "federatedresourcequota.policy.karmada.io/shop/team]");
   day.Pass(absl::Minutes(5));
   CHECK(day.InMember("deployments", "api") == nullptr);
 
   const Rights of_registration = OfRegistration();
-  for (const std::string &asked : Asked(day.to_plane().Since({}))) {
+  for (const std::string& asked : Asked(day.to_plane().Since({}))) {
     INFO(asked);
     CHECK((IsOpenToAll(asked) || of_registration.contains(asked)));
   }
   const Rights role = OfRole(Printed());
   const Rights asked = Asked(day.in_member().Since({}));
-  for (const std::string &one : asked) {
+  for (const std::string& one : asked) {
     INFO(one);
     CHECK(IsAllowed(role, one));
   }
-  for (const std::string &right : Unused(role, asked)) {
+  for (const std::string& right : Unused(role, asked)) {
     INFO(right);
     CHECK(HasReason(right));
   }
 }
 
-} // namespace tests
+}  // namespace tests

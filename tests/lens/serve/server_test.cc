@@ -169,21 +169,23 @@ TEST_CASE_METHOD(Shown, "Serve: what is not fine, the clusters, the policies and
 }
 
 TEST_CASE_METHOD(Shown, "Serve: the last hour has the last writer of each template") {
-  const std::string later = kube::FormatTime(absl::Now() + absl::Seconds(5));
-  const auto fields = [&](const char* manager, const char* operation) {
-    return json::Value::Object({{"manager", manager}, {"operation", operation}, {"time", later}});
-  };
   sandbox::Backend& backend = fleet->control_plane().backend();
-  const auto create = [&](const char* name, bool is_claimed) {
+  const auto apply = [&](const char* name, const char* manager, const json::Value& labels) {
     kube::Object object = kube::Object::Make({"apps", "v1", "Deployment"}, {"shop", name});
-    if (is_claimed) object.Set({"metadata", "labels", api::kPropagationPolicyIdLabel}, "id");
-    object.Set({"metadata", "managedFields"},
-               json::Value::Array(
-                   {fields("flux", "Apply"), fields("karmada-controller-manager", "Update")}));
-    REQUIRE(backend.Create(backend.Find(object.gvk()).gvr(), object).ok());
+    const kube::Gvr gvr = backend.Find(object.gvk()).gvr();
+    object.Set({"spec"}, backend.Get(gvr, {"shop", "web"}).value()->spec());
+    object.Set({"metadata", "labels"}, labels);
+    sandbox::PatchRequest request;
+    request.type = sandbox::PatchRequest::Type::kApply;
+    request.patch = object.root();
+    request.field_manager = manager;
+    request.force = true;
+    REQUIRE(backend.Patch(gvr, object.key(), request).ok());
   };
-  create("claimed", true);
-  create("own", false);
+  const json::Value claim = json::Value::Object({{api::kPropagationPolicyIdLabel, "id"}});
+  apply("claimed", "flux", claim);
+  apply("claimed", "karmada-controller-manager", claim);
+  apply("own", "flux", json::Value::Object());
   kube::Object binding = kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"},
                                             {"shop", "claimed-deployment"});
   binding.Set({"spec", "resource"}, json::Value::Object({{"apiVersion", "apps/v1"},
@@ -198,7 +200,7 @@ TEST_CASE_METHOD(Shown, "Serve: the last hour has the last writer of each templa
     edits.push_back(
         absl::StrCat(entry["about"]["name"].ToString(), " ", entry["message"].ToString()));
   }
-  CHECK(edits == std::vector<std::string>{"claimed was applied by flux"});
+  CHECK(edits == std::vector<std::string>{"claimed was created by flux"});
 }
 
 TEST_CASE_METHOD(Shown, "Serve: one object with its way, its commands and what hangs together") {
