@@ -33,10 +33,8 @@ struct WithToken : Day {
 }  // namespace
 
 TEST_CASE(
-    "Credentials that are refused when the control plane is back are "
-    "named in the log, cost the "
-    "cluster nothing, and are mended by another kubeconfig",
-    "[.unproven]") {
+    "Credentials that are refused when the control plane is back are named in the log, cost the "
+    "cluster nothing, and are mended by another kubeconfig") {
   WithToken day({"--leader-elect=false"});
   day.Begin();
   day.to_plane().Set(LinkState::kRefused);
@@ -63,10 +61,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "An agent that is started with credentials that are refused says so, "
-    "and goes on with another "
-    "kubeconfig",
-    "[.unproven]") {
+    "An agent that is started with credentials that are refused says so, and goes on with another "
+    "kubeconfig") {
   WithToken day({});
   day.Begin();
   day.KillAgent();
@@ -86,10 +82,7 @@ TEST_CASE(
   CHECK(day.starts() == 2);
 }
 
-TEST_CASE(
-    "A certificate that has expired is named in the log, and another one "
-    "mends it",
-    "[.unproven]") {
+TEST_CASE("A certificate that has expired is named in the log, and another one mends it") {
   Day day({"--leader-elect=false"});
   day.Begin();
   day.KillAgent();
@@ -109,10 +102,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "An agent whose clock is wrong names the certificate that is not "
-    "valid by it, and goes on when "
-    "the clock is right",
-    "[.unproven]") {
+    "An agent whose clock is wrong names the certificate that is not valid by it, and goes on when "
+    "the clock is right") {
   Day day;
   day.Begin();
   day.KillAgent();
@@ -129,7 +120,7 @@ TEST_CASE(
   CHECK(day.Within(absl::Minutes(2), [&] { return day.ReplicasInMember("web") == 5; }));
 }
 
-TEST_CASE("A clock that is stepped while the agent runs costs its cluster nothing", "[.unproven]") {
+TEST_CASE("A clock that is stepped while the agent runs costs its cluster nothing") {
   Day day;
   day.Begin();
   const base::SteadyTime start = day.Now();
@@ -142,10 +133,7 @@ TEST_CASE("A clock that is stepped while the agent runs costs its cluster nothin
   CHECK(day.in_member().WritesSince(start).empty());
 }
 
-TEST_CASE(
-    "A kubeconfig that is damaged while the agent runs leaves the last "
-    "one in use",
-    "[.unproven]") {
+TEST_CASE("A kubeconfig that is damaged while the agent runs leaves the last one in use") {
   Day day;
   day.Begin();
   const std::string good = day.Kubeconfig();

@@ -1,8 +1,8 @@
 // A control plane, a member in pull mode with its agent, and days that pass in seconds.
 //
 //   Day day({"--leader-elect=false"});
-//   day.Begin();                                   // The member is ready, and
-//   has what it gets. day.to_plane().Set(LinkState::kRefused);
+//   day.Begin();  // The member is ready, and has what it gets.
+//   day.to_plane().Set(LinkState::kRefused);
 //   day.Pass(absl::Hours(24));
 //
 // The controller manager runs beside the agent, and its link is never touched. The servers and both

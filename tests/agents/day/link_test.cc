@@ -8,10 +8,7 @@
 
 namespace tests {
 
-TEST_CASE(
-    "Over a link on which each request takes seconds a cluster is served "
-    "and stays ready",
-    "[.unproven]") {
+TEST_CASE("Over a link on which each request takes seconds a cluster is served and stays ready") {
   const absl::Duration delay = GENERATE(absl::Seconds(3), absl::Seconds(8));
   Day day({"--leader-elect=false"});
   day.Begin();
@@ -31,7 +28,7 @@ TEST_CASE(
   CHECK(day.Within(absl::Minutes(5), [&] { return day.ReplicasInMember("web") == 2; }));
 }
 
-TEST_CASE("Answers that are cut in their middle take nothing from a cluster", "[.unproven]") {
+TEST_CASE("Answers that are cut in their middle take nothing from a cluster") {
   Day day({"--leader-elect=false"});
   day.Begin();
   const std::vector<std::string> before = day.Member();

@@ -29,10 +29,8 @@ size_t CountOf(const std::vector<std::string>& writes, const std::string& what) 
 }  // namespace
 
 TEST_CASE(
-    "An agent without its control plane for a day keeps its cluster, "
-    "puts drift back, and catches "
-    "up without a storm",
-    "[.unproven]") {
+    "An agent without its control plane for a day keeps its cluster, puts drift back, and catches "
+    "up without a storm") {
   const LinkState away = GENERATE(LinkState::kRefused, LinkState::kSilent);
   Day day({"--leader-elect=false"});
   day.Begin();
@@ -56,9 +54,7 @@ TEST_CASE(
   // What a user does meanwhile waits.
   day.Do("patch: [{target: deployment/shop/web, merge: {spec: {replicas: 5}}}]");
   day.Do("delete: [deployment/shop/api]");
-  day.Do(
-      "apply: [{apiVersion: v1, kind: ConfigMap, metadata: {name: late, "
-      "namespace: shop}}]");
+  day.Do("apply: [{apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: shop}}]");
   day.Pass(absl::Hours(12));
   CHECK(day.ReplicasInMember("web") == 3);
   CHECK(day.InMember("deployments", "api") != nullptr);

@@ -17,10 +17,8 @@ constexpr char kWaits[] = "the agent waits for its control plane, and leaves the
 }  // namespace
 
 TEST_CASE(
-    "An agent that is started without its control plane says what it "
-    "waits for, leaves the cluster "
-    "as it is, and goes on when the control plane is there",
-    "[.unproven]") {
+    "An agent that is started without its control plane says what it waits for, leaves the cluster "
+    "as it is, and goes on when the control plane is there") {
   const LinkState away = GENERATE(LinkState::kRefused, LinkState::kSilent);
   Day day;
   day.Begin();
@@ -52,8 +50,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "An agent with leader election ends without its control plane, "
-    "waits, and goes on when it is "
+    "An agent with leader election ends without its control plane, waits, and goes on when it is "
     "there") {
   Day day;
   day.Begin();
