@@ -119,7 +119,7 @@ absl::Status ValidateClusters(const AgentFlagValues& a) {
         absl::StrCat(flag, ": --clusters-from-secrets is given, too"));
   }
   RETURN_IF_ERROR(base::Annotate(kube::LabelSelector::Parse(a.clusters_from_secrets).status(),
-                                 "--clusters-from-secrets"));
+                                 "--clusters-from-secrets \"", a.clusters_from_secrets, "\""));
   return base::Annotate(kube::ValidateDns1123Label(a.hosting_namespace), "--hosting-namespace \"",
                         a.hosting_namespace, "\"");
 }

@@ -42,23 +42,6 @@ constexpr absl::Duration kBetweenLooks = absl::Seconds(1);
 constexpr char kFleetLease[] = "karmada-agent-fleet";
 constexpr char kHosting[] = "hosting";
 
-// How the hosting cluster is reached, by two clients: renewals must not wait for other calls.
-struct Transports {
-  std::string host;
-  std::shared_ptr<kube::Transport> loops, leases;
-};
-
-absl::StatusOr<Transports> Connect(const config::AgentOptions& options) {
-  absl::StatusOr<kube::ConnectionConfig> config =
-      kube::LoadConnectionConfig({options.agent.hosting_kubeconfig, ""});
-  RETURN_IF_ERROR(base::Annotate(config.status(), "--hosting-kubeconfig"));
-  Transports transports;
-  transports.host = kube::HostOf(config->server);
-  ASSIGN_OR_RETURN(transports.loops, kube::NewHttpTransport(*config));
-  ASSIGN_OR_RETURN(transports.leases, kube::NewHttpTransport(*config));
-  return transports;
-}
-
 kube::ClientOptions ClientOf(const std::string& host) {
   kube::ClientOptions client;
   client.name = kHosting;
@@ -150,19 +133,30 @@ class FleetLoop : public kube::Runnable {
 
 }  // namespace
 
-absl::Status RunHostedFleet(const config::AgentOptions& options, const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const Transports transports, Connect(options));
+absl::StatusOr<HostingConnections> ConnectHosting(const config::AgentOptions& options) {
+  absl::StatusOr<kube::ConnectionConfig> config =
+      kube::LoadConnectionConfig({options.agent.hosting_kubeconfig, ""});
+  RETURN_IF_ERROR(base::Annotate(config.status(), "--hosting-kubeconfig"));
+  HostingConnections connections;
+  connections.host = kube::HostOf(config->server);
+  ASSIGN_OR_RETURN(connections.loops, kube::NewHttpTransport(*config));
+  ASSIGN_OR_RETURN(connections.leases, kube::NewHttpTransport(*config));
+  return connections;
+}
+
+absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingConnections& hosting,
+                            const base::StopToken& stop) {
   const base::Clock& clock = base::RealClock();
   const auto fence = std::make_shared<kube::LeaderFence>(clock);
   Fleet fleet(options, fence);
   ASSIGN_OR_RETURN(const FleetServers servers,
                    ServeFleet(options.loops, [&fleet] { return fleet.Metrics(); }));
   metrics::Registry& registry = fleet.registry();
-  const kube::ClientOptions of_client = ClientOf(transports.host);
-  kube::Client client(fence->Over(transports.loops), of_client, clock, &registry);
+  const kube::ClientOptions of_client = ClientOf(hosting.host);
+  kube::Client client(fence->Over(hosting.loops), of_client, clock, &registry);
   kube::ClientOptions of_leases = of_client;
   of_leases.timeout = options.loops.leader_election.renew_deadline / 2;
-  kube::Client lease_client(transports.leases, of_leases, clock, &registry);
+  kube::Client lease_client(hosting.leases, of_leases, clock, &registry);
   kube::RestMapper mapper(client, clock);
   kube::InformerSet informers(client, clock, fleet.shared().informer_threads);
   kube::ClusterClient cluster(client, mapper, informers);

@@ -72,8 +72,16 @@ int Run(char** argv, const config::AgentOptions& options, const base::StopToken&
       return config::kUsageExitCode;
     }
   }
-  const absl::Status result =
-      has_directory ? cmd::RunAgentFleet(options, stop) : cmd::RunHostedFleet(options, stop);
+  absl::StatusOr<cmd::HostingConnections> hosting;
+  if (!has_directory) {
+    hosting = cmd::ConnectHosting(options);
+    if (!hosting.ok()) {
+      base::LogError("a kubeconfig cannot be used", {{"error", hosting.status()}});
+      return config::kUsageExitCode;
+    }
+  }
+  const absl::Status result = has_directory ? cmd::RunAgentFleet(options, stop)
+                                            : cmd::RunHostedFleet(options, *hosting, stop);
   if (result.ok()) return 0;
   base::LogError("karmada-agent ends", {{"error", result}});
   // Threads that outlived the graceful period must not delay the end of the process.

@@ -107,7 +107,8 @@ class ServeTest(DaemonCase):
             self.assertIn("cannot list", str(refused))
         refused = self.refusal(NOBODY, "/api/about")
         self.assertEqual(refused.code, 403)
-        self.assertIn(f'User "{NOBODY}" cannot get resource "pages/proxy"', str(refused))
+        self.assertIn(NOBODY, str(refused))
+        self.assertIn("pages/proxy", str(refused))
 
     def test_the_page_and_its_live_updates_pass_kubectl_proxy(self):
         port = free_port()
@@ -134,7 +135,8 @@ class ServeTest(DaemonCase):
         self.assertIn("pages.lens.karmada.io", self.host.kubectl("api-resources", "--api-group=lens.karmada.io", "-o", "name"))
         conditions = self.host.get(_API_SERVICE)["status"]["conditions"]
         self.assertIn(("Available", "True"), [(one["type"], one["status"]) for one in conditions])
-        self.wait("the OpenAPI document", lambda: "apis/lens.karmada.io/v1alpha1" in self.host.get("/openapi/v3")["paths"])
+        self.wait("the OpenAPI document", lambda: "apis/lens.karmada.io/v1alpha1" in json.loads(
+            self.host.kubectl("get", "--raw", "/openapi/v3"))["paths"])
 
     def test_nobody_but_the_api_server_says_who_looks(self):
         claims = {"X-Remote-User": VIEWER, "X-Remote-Group": "system:masters"}
