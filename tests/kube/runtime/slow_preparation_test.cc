@@ -49,6 +49,7 @@ struct Fixture : tests::ManagerFixture {
   ~Fixture() override {
     if (!loop.may_go_on.HasBeenNotified()) loop.may_go_on.Notify();
     base::IgnoreError(Finish(), "the test has looked at what matters to it");
+    manager.reset();  // Waits for the loop, which may have outlived the stop and uses `loop`.
   }
   void StartPreparing() {
     options.leader_elect = true;
