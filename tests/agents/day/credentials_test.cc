@@ -34,7 +34,8 @@ struct WithToken : Day {
 
 TEST_CASE(
     "Credentials that are refused when the control plane is back are named in the log, cost the "
-    "cluster nothing, and are mended by another kubeconfig") {
+    "cluster nothing, and are mended by another kubeconfig",
+    "[long]") {
   WithToken day({"--leader-elect=false"});
   day.Begin();
   day.to_plane().Set(LinkState::kRefused);

@@ -28,7 +28,7 @@ TEST_CASE("Over a link on which each request takes seconds a cluster is served a
   CHECK(day.Within(absl::Minutes(5), [&] { return day.ReplicasInMember("web") == 2; }));
 }
 
-TEST_CASE("Answers that are cut in their middle take nothing from a cluster") {
+TEST_CASE("Answers that are cut in their middle take nothing from a cluster", "[long]") {
   Day day({"--leader-elect=false"});
   day.Begin();
   const std::vector<std::string> before = day.Member();

@@ -31,7 +31,8 @@ size_t CountOf(const std::vector<std::string>& writes, const std::string& what) 
 
 TEST_CASE(
     "An agent without its control plane for a day keeps its cluster, puts drift back, and catches "
-    "up without a storm") {
+    "up without a storm",
+    "[long]") {
   // Where connections are refused, six times as much is asked.
   const auto [away, half] = GENERATE(std::pair(LinkState::kSilent, absl::Hours(12)),
                                      std::pair(LinkState::kRefused, absl::Hours(2)));
