@@ -93,7 +93,7 @@ std::optional<std::string> ExecutionHistoryView::LastFailure() const {
     for (const json::Value& execution : history_[list].items()) {
       const std::optional<absl::Time> time = TimeOf(execution[kScheduleTime]);
       if (!time.has_value() || (last.has_value() && *time < *last)) continue;
-      // Of one list the first with this time is the latest.
+      // Each list has its latest execution first.
       if (last == time && failure.has_value()) continue;
       last = time;
       failure = std::nullopt;

@@ -20,7 +20,8 @@ struct AgentFlagValues {
   // A label selector of Secrets in the hosting cluster, instead of a directory.
   std::string clusters_from_secrets;
   std::string hosting_kubeconfig;
-  std::string hosting_namespace = "karmada-system";  // Of the Secrets and of this process's Leases.
+  // The namespace of the Secrets, and of the Leases of this process.
+  std::string hosting_namespace = "karmada-system";
   bool shard_clusters = false;
   std::string cluster_name;
   std::string cluster_namespace = "karmada-cluster";

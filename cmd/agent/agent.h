@@ -41,8 +41,8 @@ absl::Status RunAgent(config::AgentOptions options, const AgentConnections& conn
 class RunningAgent {
  public:
   struct Calls {
-    // Called when the agent cannot go on, on any thread, perhaps several times; End then tells why.
-    // It must not block.
+    // Called when the agent cannot go on, on any thread, perhaps several times; End then returns
+    // why. It must not block.
     std::function<void()> on_failure;
     base::StopToken stop;  // Ends the start.
   };

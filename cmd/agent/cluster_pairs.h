@@ -1,4 +1,4 @@
-// Of which clusters a process is the agent: the pair of kubeconfigs of each, by the cluster's name.
+// The clusters whose agent a process is: each has a pair of kubeconfigs, by the cluster's name.
 //
 // The directory of --clusters-from has a folder for each cluster, named after it:
 //

@@ -43,7 +43,7 @@ std::string OwnerOf(absl::string_view cluster, const std::set<std::string>& repl
 class ClusterShards {
  public:
   struct Place {
-    std::string ns;       // Of the Leases.
+    std::string ns;       // The namespace of the Leases.
     std::string replica;  // The name of this replica's Lease.
     // The duration of replicas' Leases, for one that has been removed by somebody else.
     absl::Duration lease_duration;

@@ -100,8 +100,7 @@ struct AgentConnections {
 // pod, else ~/.kube/config, as with upstream. The error names the flag, the file and the field that
 // cannot be used.
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options);
-// The same for kubeconfigs that are not in files: the texts of the control plane's and the
-// member's.
+// As above, with kubeconfigs that are texts and not files: the control plane's and the member's.
 absl::StatusOr<AgentConnections> ConnectAgent(std::shared_ptr<KubeconfigText> control_plane,
                                               const std::string& member);
 

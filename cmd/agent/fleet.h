@@ -45,7 +45,8 @@ class Fleet {
 
   // Returns the metrics of the process and of all agents as one page. Thread-safe.
   std::string Metrics() const;
-  metrics::Registry& registry() { return registry_; }  // Of the process.
+  // Returns the metrics of the process, without those of the agents.
+  metrics::Registry& registry() { return registry_; }
   const controllers::SharedParts& shared() const { return parts_.shared; }
 
  private:

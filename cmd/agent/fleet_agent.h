@@ -52,7 +52,7 @@ class FleetAgent : public kube::Periodic {
   void RequestStop();
   bool HasEnded() const;
   void AwaitEnd() const;
-  // Whether it could not be ended in time: something of it may still write.
+  // Returns whether it could not be ended in time, so that something of it may still write.
   bool IsStuck() const { return is_stuck_; }
   // Returns its metrics; "" while it does not run.
   std::string Metrics() const;
