@@ -102,8 +102,8 @@ record: setup ## Record again what upstream does in tests/data/scenarios (needs 
 	@$(PYTHON) -u tests/e2e/record.py $(SCENARIOS)
 
 .PHONY: chaos
-chaos: setup ## Kill the controller manager for three minutes while servers fail and 300 apps change (CHAOS_SEED=n: another run)
-	$(call build,release,karmada-controller-manager behaviour_test)
+chaos: setup ## Kill controller manager and agent for twice three minutes while servers fail and 300 apps change (CHAOS_SEED=n: another run)
+	$(call build,release,behaviour_test)
 	@echo "== chaos"
 	@CHAOS_APPS=$${CHAOS_APPS:-300} CHAOS_SECONDS=$${CHAOS_SECONDS:-180} $(BIN)/behaviour_test '[chaos]'
 

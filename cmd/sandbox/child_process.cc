@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/child_program.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -55,8 +56,9 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options&
 ChildProcess::~ChildProcess() {
   if (Ended().has_value()) return;
   kill(pid_, SIGTERM);
-  const absl::Time deadline = absl::Now() + kGrace;
-  while (!Ended().has_value() && absl::Now() < deadline) absl::SleepFor(kCheck);
+  const base::Clock& clock = base::RealClock();
+  const base::SteadyTime deadline = clock.SteadyNow() + kGrace;
+  while (!Ended().has_value() && clock.SteadyNow() < deadline) absl::SleepFor(kCheck);
   // It had its time to end by itself.
   if (ended_.has_value()) return;
   kill(pid_, SIGKILL);

@@ -50,7 +50,8 @@ constexpr absl::string_view kLaterMember[] = {"member3"};
 // Follows a Deployment through the stages of propagation, one after the other.
 class Demo {
  public:
-  Demo(Session& session, absl::Time start, absl::Duration deadline, const base::StopToken& stop)
+  Demo(Session& session, base::SteadyTime start, absl::Duration deadline,
+       const base::StopToken& stop)
       : session_(session), stop_(stop), start_(start), deadline_(start + deadline) {}
 
   tool::Console& console() { return console_; }
@@ -60,7 +61,7 @@ class Demo {
   void Done(const std::string& what) {
     const tool::Colours& colours = console_.out_colours;
     console_.out << colours.Green("✓") << " " << what << "  "
-                 << colours.Dim(tool::Seconds(absl::Now() - start_)) << std::endl;
+                 << colours.Dim(tool::Seconds(base::RealClock().SteadyNow() - start_)) << std::endl;
   }
   // Before every member is ready, the scheduler would not divide among all of them.
   absl::Status AwaitMembers() {
@@ -101,8 +102,8 @@ class Demo {
 
   Session& session_;
   const base::StopToken stop_;
-  const absl::Time start_;
-  const absl::Time deadline_;
+  const base::SteadyTime start_;
+  const base::SteadyTime deadline_;
   tool::Console console_ = tool::StandardConsole();
   kube::ObjectKey deployment_;
 };
@@ -115,10 +116,10 @@ absl::Status Demo::WaitFor(const std::string& what, const Check& check) {
     if (const auto ended = session_.daemon().EndedByItself()) {
       return absl::InternalError(absl::StrCat("karmada-controller-manager ", *ended));
     }
-    if (absl::Now() >= deadline_) {
-      return absl::DeadlineExceededError(absl::StrCat("gave up after ",
-                                                      tool::Seconds(absl::Now() - start_),
-                                                      "; still missing: ", missing.message()));
+    if (base::RealClock().SteadyNow() >= deadline_) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("gave up after ", tool::Seconds(base::RealClock().SteadyNow() - start_),
+                       "; still missing: ", missing.message()));
     }
     if (!base::RealClock().SleepFor(kCheck, stop_)) return absl::CancelledError("stopped");
     missing = check();
@@ -372,7 +373,7 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
                      "karmada-controller-manager in ",
                      ProgramDirectory(), ": give one with --with-controller-manager"));
   }
-  const absl::Time start = absl::Now();
+  const base::SteadyTime start = base::RealClock().SteadyNow();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   Demo demo(*session, start, options.deadline, stop);
   tool::Console& console = demo.console();

@@ -169,7 +169,7 @@ absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
   std::ostream& notices = options.json ? console.err : console.out;
   const tool::Colours& colours = options.json ? console.err_colours : console.out_colours;
   ASSIGN_OR_RETURN(const std::string program, FindControllerManager(options.controller_manager));
-  const absl::Time start = absl::Now();
+  const base::SteadyTime start = base::RealClock().SteadyNow();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   if (!program.empty()) RETURN_IF_ERROR(session->daemon().Start(program));
   RETURN_IF_ERROR(session->StartAgents());
@@ -180,7 +180,7 @@ absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
   } else {
     console.out << "A Karmada control plane and "
                 << tool::Count(options.fleet.members + options.fleet.pull_members, "member cluster")
-                << " are up (" << tool::Seconds(absl::Now() - start) << ").\n\n"
+                << " are up (" << tool::Seconds(base::RealClock().SteadyNow() - start) << ").\n\n"
                 << Instructions(*session, colours) << std::endl;
   }
   ServeUntil(stop, *session, notices, colours);

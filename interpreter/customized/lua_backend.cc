@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "interpreter/customized/script_libraries.h"
 #include "interpreter/customized/script_results.h"
@@ -148,9 +149,10 @@ absl::StatusOr<Answer> LuaBackend::AnswerOf(const ScriptRule& rule,
                                             const Question& question) const {
   const Operation op = question.operation;
   const auto timings = timings_.Get();
-  const absl::Time begin = timings == nullptr ? absl::Time() : absl::Now();
+  const base::Clock& clock = base::RealClock();
+  const base::SteadyTime begin = timings == nullptr ? base::SteadyTime() : clock.SteadyNow();
   const auto observe = [&](bool ok) {
-    if (timings != nullptr) timings->Observe(rule, op, ok, absl::Now() - begin);
+    if (timings != nullptr) timings->Observe(rule, op, ok, clock.SteadyNow() - begin);
   };
   const absl::StatusOr<std::vector<lua::Value>> results = CallScript(rule, question);
   if (!results.ok()) {

@@ -48,10 +48,11 @@ absl::Duration PauseAfter(const FleetAnswer& answer) {
 }  // namespace
 
 FleetAnswer AnswerOf(const absl::StatusOr<fleet::Fleet>& read, absl::Duration took,
-                     absl::Time now) {
+                     const base::Clock& clock) {
   FleetAnswer answer;
   answer.status = read.status();
-  answer.at = now;
+  answer.at = clock.Now();
+  answer.ended = clock.SteadyNow();
   answer.took = took;
   if (!read.ok()) return answer;
   for (const fleet::Trouble& trouble : read->troubles) {
@@ -70,18 +71,18 @@ FleetAnswer AnswerOf(const absl::StatusOr<fleet::Fleet>& read, absl::Duration to
     if (text.size() <= kMostFleetBytes) break;
   }
   answer.fingerprint = absl::BytesToHexString(base::Sha256(text).substr(0, kFingerprintBytes));
-  shown.Set("readAt", kube::FormatTime(now));
+  shown.Set("readAt", kube::FormatTime(answer.at));
   shown.Set("tookSeconds", absl::ToDoubleSeconds(took));
   shown.Set("fingerprint", answer.fingerprint);
   answer.json = std::make_shared<const std::string>(json::Write(shown));
   return answer;
 }
 
-bool FleetReading::Want(absl::Duration max_age, absl::Time now, Done done) {
+bool FleetReading::Want(absl::Duration max_age, base::SteadyTime now, Done done) {
   FleetAnswerPtr known;
   {
     absl::MutexLock lock(&mu_);
-    const bool is_young = last_ != nullptr && last_->status.ok() && now - last_->at <= max_age;
+    const bool is_young = last_ != nullptr && last_->status.ok() && now - last_->ended <= max_age;
     if (!is_young) {
       waiting_.push_back(std::move(done));
       return !std::exchange(reading_, true);
@@ -109,11 +110,11 @@ FleetAnswerPtr FleetReading::Last() const {
   return last_;
 }
 
-bool FleetReading::IsDue(absl::Time now) const {
+bool FleetReading::IsDue(base::SteadyTime now) const {
   absl::MutexLock lock(&mu_);
   if (reading_) return false;
   if (last_ == nullptr) return true;
-  return now - last_->at >= PauseAfter(*last_);
+  return now - last_->ended >= PauseAfter(*last_);
 }
 
 }  // namespace lens::serve

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/http_server.h"
 #include "lens/fleet/fleet.h"
 
@@ -27,15 +28,18 @@ struct FleetAnswer {
   std::string fingerprint;  // Of what was found, whenever it was read.
   std::string headline;
   size_t not_fine = 0;
-  bool is_whole = true;  // Nothing that decides could not be read.
-  absl::Time at = absl::InfinitePast();
+  bool is_whole = true;                  // Nothing that decides could not be read.
+  absl::Time at = absl::InfinitePast();  // When it was read, for people.
+  base::SteadyTime ended = base::SteadyTime::InfinitePast();  // The same, to know its age.
   absl::Duration took;
   std::map<std::string, size_t> by_cluster, by_policy;  // How many templates are not fine.
 };
 using FleetAnswerPtr = std::shared_ptr<const FleetAnswer>;
 
-// Returns the answer for what was read; of each group as many templates as fit into the bounds.
-FleetAnswer AnswerOf(const absl::StatusOr<fleet::Fleet>& read, absl::Duration took, absl::Time now);
+// Returns the answer for what was read just now; of each group as many templates as fit into the
+// bounds.
+FleetAnswer AnswerOf(const absl::StatusOr<fleet::Fleet>& read, absl::Duration took,
+                     const base::Clock& clock);
 
 // Thread-safe.
 class FleetReading {
@@ -44,7 +48,7 @@ class FleetReading {
 
   // Calls `done` with an answer that is at most `max_age` old: at once, or when a reading ends.
   // Returns true when the caller has to make one, and to hand it to Finish().
-  bool Want(absl::Duration max_age, absl::Time now, Done done);
+  bool Want(absl::Duration max_age, base::SteadyTime now, Done done);
   // Ends the reading, and calls all who wait for it.
   void Finish(FleetAnswer answer);
 
@@ -52,7 +56,7 @@ class FleetReading {
   // first.
   FleetAnswerPtr Last() const;
   // Returns whether it is time to read again, for those who follow what changes.
-  bool IsDue(absl::Time now) const;
+  bool IsDue(base::SteadyTime now) const;
 
  private:
   mutable absl::Mutex mu_;

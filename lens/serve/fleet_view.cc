@@ -1,4 +1,4 @@
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "lens/fleet/reader.h"
 #include "lens/serve/views.h"
@@ -9,11 +9,11 @@ absl::StatusOr<json::Value> ScopedFleetView(const Asked& asked) {
   ASSIGN_OR_RETURN(const auto served, asked.viewer.Served(asked.stop));
   const fleet::Scope scope{asked.parameters.Get("namespace"), asked.parameters.Get("cluster"),
                            asked.parameters.Get("policy")};
-  const absl::Time start = absl::Now();
+  const base::Clock& clock = base::RealClock();
+  const base::SteadyTime start = clock.SteadyNow();
   const absl::StatusOr<fleet::Fleet> read =
       fleet::ReadFleet(asked.viewer.client(), *served, scope, asked.flags, asked.stop);
-  const absl::Time end = absl::Now();
-  const FleetAnswer answer = AnswerOf(read, end - start, end);
+  const FleetAnswer answer = AnswerOf(read, clock.SteadyNow() - start, clock);
   RETURN_IF_ERROR(answer.status);
   return json::Parse(*answer.json);
 }

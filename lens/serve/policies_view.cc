@@ -13,6 +13,7 @@
 #include "api/binding.h"
 #include "api/policy.h"
 #include "api/resources.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "lens/serve/lists.h"
 #include "lens/serve/shown.h"
@@ -145,11 +146,11 @@ void Explain(const Asked& asked, const kube::Discovery& served, json::Value& pol
 }
 
 void ExplainSome(const Asked& asked, const kube::Discovery& served, json::Value& policies) {
-  const absl::Time end = absl::Now() + kExplainFor;
+  const base::SteadyTime end = base::RealClock().SteadyNow() + kExplainFor;
   size_t explained = 0;
   for (size_t i = 0; i < policies.size(); ++i) {
     if (policies.At(i)["claims"].AsInt() > 0 || explained == kExplained) continue;
-    if (absl::Now() > end) return;
+    if (base::RealClock().SteadyNow() > end) return;
     Explain(asked, served, policies.MutableAt(i));
     ++explained;
   }

@@ -230,12 +230,13 @@ class ServerImpl : public Server {
       exchange->Send(std::move(response));
     };
     const absl::Duration max_age = std::max(kPause, kPausePerReading * took);
-    if (viewer->fleet().Want(max_age, absl::Now(), send)) StartReading(viewer);
+    if (viewer->fleet().Want(max_age, base::RealClock().SteadyNow(), send)) StartReading(viewer);
   }
 
   // Has the fleet be read, unless it is being read.
   void ReadFleet(const ViewerPtr& viewer) {
-    const bool has_to = viewer->fleet().Want(absl::ZeroDuration(), absl::Now(), [](const auto&) {});
+    const bool has_to = viewer->fleet().Want(absl::ZeroDuration(), base::RealClock().SteadyNow(),
+                                             [](const auto&) {});
     if (has_to) StartReading(viewer);
   }
 
@@ -277,7 +278,7 @@ class ServerImpl : public Server {
     const base::StopCallback on_stop(stop_.get_token(), [&] { source.request_stop(); });
     const auto timer =
         timers_.After(kPatienceForLists, [source]() mutable { source.request_stop(); });
-    const absl::Time start = absl::Now();
+    const base::SteadyTime start = base::RealClock().SteadyNow();
     const base::StopToken stop = source.get_token();
     const auto read = [&]() -> absl::StatusOr<fleet::Fleet> {
       RETURN_IF_ERROR(CheckPlane(viewer, stop));
@@ -289,12 +290,12 @@ class ServerImpl : public Server {
     }();
     timers_.Cancel(timer);
     source.request_stop();  // Ends the probes.
-    FinishReading(viewer, read, absl::Now() - start);
+    FinishReading(viewer, read, base::RealClock().SteadyNow() - start);
   }
 
   void FinishReading(Viewer& viewer, const absl::StatusOr<fleet::Fleet>& read,
                      absl::Duration took) {
-    FleetAnswer answer = AnswerOf(read, took, absl::Now());
+    FleetAnswer answer = AnswerOf(read, took, base::RealClock());
     const json::Value news = NewsOf(answer);
     viewer.fleet().Finish(std::move(answer));
     if (absl::IsUnauthenticated(read.status())) return streams_.End(viewer, "token", news);
@@ -323,12 +324,12 @@ class ServerImpl : public Server {
 
   void Tick() {
     // The oldest reading first, and none that would have to wait: who comes new goes before.
-    std::multimap<absl::Time, ViewerPtr> due;
+    std::multimap<base::SteadyTime, ViewerPtr> due;
     for (const ViewerPtr& viewer : streams_.Viewers()) {
       viewers_.Touch(*viewer);
-      if (!viewer->fleet().IsDue(absl::Now())) continue;
+      if (!viewer->fleet().IsDue(base::RealClock().SteadyNow())) continue;
       const FleetAnswerPtr last = viewer->fleet().Last();
-      due.emplace(last == nullptr ? absl::InfinitePast() : last->at, viewer);
+      due.emplace(last == nullptr ? base::SteadyTime::InfinitePast() : last->ended, viewer);
     }
     for (const auto& [at, viewer] : due) {
       if (readings_ < kThreadsForLists) ReadFleet(viewer);

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "lens/serve/bounds.h"
 #include "lens/serve/shown.h"
 
@@ -35,7 +35,7 @@ absl::Status Streams::Open(const ViewerPtr& viewer, base::HttpResponder& respond
     base::HttpResponse head = Answer(200, "text/event-stream", "");
     head.headers.emplace_back("Cache-Control", "no-store");
     stream = responder.StartStream(std::move(head));
-    followers_.push_back({viewer, stream, absl::Now()});
+    followers_.push_back({viewer, stream, base::RealClock().SteadyNow()});
   }
   stream->OnClosed([this, raw = stream.get()] { Forget(raw); });
   stream->Write(": live\n\n");
@@ -82,11 +82,12 @@ void Streams::End(const Viewer& viewer, absl::string_view event, const json::Val
 }
 
 void Streams::EndOlderThan(absl::Duration age, absl::string_view event) {
+  const base::SteadyTime now = base::RealClock().SteadyNow();
   std::vector<std::shared_ptr<base::HttpStream>> old;
   {
     absl::MutexLock lock(&mu_);
     for (const Follower& one : followers_) {
-      if (absl::Now() - one.since >= age) old.push_back(one.stream);
+      if (now - one.since >= age) old.push_back(one.stream);
     }
   }
   for (const auto& stream : old) {

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/http_server.h"
 #include "base/json.h"
 #include "lens/serve/viewer.h"
@@ -41,7 +42,7 @@ class Streams {
   struct Follower {
     ViewerPtr viewer;
     std::shared_ptr<base::HttpStream> stream;
-    absl::Time since;
+    base::SteadyTime since;
   };
   // Writes to the streams, and forgets those that have ended.
   void Write(const std::vector<std::shared_ptr<base::HttpStream>>& streams,

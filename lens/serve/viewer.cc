@@ -11,7 +11,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/status.h"
@@ -73,13 +72,13 @@ absl::Status Viewer::CheckCredentials(const base::StopToken& stop) {
 absl::StatusOr<std::shared_ptr<const kube::Discovery>> Viewer::Served(const base::StopToken& stop) {
   {
     absl::MutexLock lock(&mu_);
-    if (absl::Now() - served_at_ < kServedFor) return served_;
+    if (base::RealClock().SteadyNow() - served_at_ < kServedFor) return served_;
   }
   ASSIGN_OR_RETURN(std::shared_ptr<const kube::Discovery> served, mapper_.Discover(stop));
   RETURN_IF_ERROR(why::CheckIsControlPlane(*served, client_.name()));
   absl::MutexLock lock(&mu_);
   served_ = std::move(served);
-  served_at_ = absl::Now();
+  served_at_ = base::RealClock().SteadyNow();
   return served_;
 }
 
@@ -138,10 +137,10 @@ absl::StatusOr<ViewerPtr> Viewers::Find(const std::string& owner,
   const auto found = entries_.find(owner);
   if (found == entries_.end()) {
     RETURN_IF_ERROR(MakeRoom());
-    entries_[owner] = {viewer, absl::Now()};
+    entries_[owner] = {viewer, base::RealClock().SteadyNow()};
     return viewer;
   }
-  found->second.last_asked = absl::Now();
+  found->second.last_asked = base::RealClock().SteadyNow();
   return found->second.viewer;
 }
 
@@ -150,7 +149,7 @@ absl::Status Viewers::MakeRoom() {
   const auto oldest = std::min_element(
       entries_.begin(), entries_.end(),
       [](const auto& a, const auto& b) { return a.second.last_asked < b.second.last_asked; });
-  if (absl::Now() - oldest->second.last_asked < kViewerIsBusy) {
+  if (base::RealClock().SteadyNow() - oldest->second.last_asked < kViewerIsBusy) {
     return absl::ResourceExhaustedError(
         absl::StrCat(kMostViewers, " viewers look at present: try again in half a minute"));
   }
@@ -161,12 +160,12 @@ absl::Status Viewers::MakeRoom() {
 void Viewers::Touch(const Viewer& viewer) {
   absl::MutexLock lock(&mu_);
   const auto found = entries_.find(viewer.owner());
-  if (found != entries_.end()) found->second.last_asked = absl::Now();
+  if (found != entries_.end()) found->second.last_asked = base::RealClock().SteadyNow();
 }
 
 void Viewers::ForgetIdle() {
   absl::MutexLock lock(&mu_);
-  const absl::Time since = absl::Now() - kViewerLeaves;
+  const base::SteadyTime since = base::RealClock().SteadyNow() - kViewerLeaves;
   for (auto it = entries_.begin(); it != entries_.end();) {
     it = it->second.last_asked < since ? entries_.erase(it) : std::next(it);
   }

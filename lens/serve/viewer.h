@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/stop_token.h"
 #include "kube/aggregation/user_info.h"
 #include "kube/client/client.h"
@@ -53,7 +54,7 @@ class Viewer {
   FleetReading fleet_;
   absl::Mutex mu_;
   std::shared_ptr<const kube::Discovery> served_ ABSL_GUARDED_BY(mu_);
-  absl::Time served_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  base::SteadyTime served_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
 };
 using ViewerPtr = std::shared_ptr<Viewer>;
 
@@ -84,7 +85,7 @@ class Viewers {
  private:
   struct Entry {
     ViewerPtr viewer;
-    absl::Time last_asked;
+    base::SteadyTime last_asked;
   };
   // Makes room for one more.
   absl::Status MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

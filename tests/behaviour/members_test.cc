@@ -14,8 +14,8 @@
 #include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/behaviour/membership.h"
-#include "tests/behaviour/relay.h"
 #include "tests/support/control_plane.h"
+#include "tests/support/relay.h"
 
 namespace tests {
 namespace {

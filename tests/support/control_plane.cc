@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/substitute.h"
 #include "base/clock.h"
@@ -48,13 +49,14 @@ std::optional<config::Release> ReleaseOfEnvironment() {
   return release;
 }
 
-// Returns how many of the members are in pull mode, as BEHAVIOUR_PULL says.
-int PullMembers(int members) {
+// Returns how many of the members are in pull mode.
+int PullMembers(const ControlPlane::Options& options) {
+  if (options.pull_members) return *options.pull_members;
   const char* text = std::getenv("BEHAVIOUR_PULL");
   int wanted = 0;
   INFO("BEHAVIOUR_PULL");
   REQUIRE((text == nullptr || absl::SimpleAtoi(text, &wanted)));
-  return std::min(wanted, members);
+  return std::min(wanted, options.members);
 }
 
 // Returns the path of the karmada-agent that lies beside the controller manager of the build.
@@ -88,7 +90,7 @@ ControlPlane::ControlPlane(Options options)
     daemon_kubeconfig_ = daemon != nullptr ? daemon : (*plane)["daemon"].ToString();
   } else {
     sandbox::FleetOptions fleet;
-    fleet.pull_members = PullMembers(options_.members);
+    fleet.pull_members = PullMembers(options_);
     fleet.members = options_.members - fleet.pull_members;
     fleet.enforce_quotas = options_.enforce_quotas;
     fleet.release = release();
@@ -106,7 +108,12 @@ ControlPlane::ControlPlane(Options options)
     }
   }
   StartDaemon();
-  StartAgents();
+  if (options_.relay_agents) {
+    agents_link_ = std::make_unique<Relay>(fleet_->control_plane().port());
+  }
+  for (const auto& [member, kubeconfig] : kubeconfigs_) {
+    if (IsPull(member)) StartAgent(member);
+  }
   REQUIRE(Eventually([&] {
     return std::all_of(kubeconfigs_.begin(), kubeconfigs_.end(), [&](const auto& entry) {
       return entry.first == "host" || AcceptsWork(entry.first);
@@ -172,28 +179,35 @@ void ControlPlane::StartDaemon(const std::vector<std::string>& more_flags) {
 }
 
 // Of the daemon's flags an agent has those that say what runs.
-void ControlPlane::StartAgents() {
-  for (const auto& [member, kubeconfig] : kubeconfigs_) {
-    if (!IsPull(member)) continue;
-    const std::string path = absl::StrCat(directory_, "/agent-", member);
-    const absl::StatusOr<std::string> text = fleet_->AgentKubeconfig(member);
-    REQUIRE(text.ok());
-    std::ofstream(path + ".kubeconfig") << *text;
-    std::vector<std::string> words = {
-        AgentProgram(), absl::StrCat("--cluster-name=", member),
-        absl::StrCat("--karmada-kubeconfig=", path, ".kubeconfig"),
-        absl::StrCat("--kubeconfig=", kubeconfig),
-        // Nobody issues tokens in the members of a fleet.
-        "--report-secrets=None", "--leader-elect=false", "--metrics-bind-address=0",
-        "--health-probe-bind-address=0", "--cluster-status-update-frequency=1s",
-        "--cluster-failure-threshold=1s", "--cluster-success-threshold=1s"};
-    for (const std::string& flag : options_.daemon_flags) {
-      for (const char* const shared : {"--feature-gates=", "--controllers="}) {
-        if (absl::StartsWith(flag, shared)) words.push_back(flag);
-      }
-    }
-    agents_[member] = std::make_unique<ChildProcess>(std::move(words), path + ".log");
+void ControlPlane::StartAgent(const std::string& member) {
+  const std::string path = absl::StrCat(directory_, "/agent-", member);
+  const absl::StatusOr<std::string> text = fleet_->AgentKubeconfig(member);
+  REQUIRE(text.ok());
+  std::string kubeconfig = *text;
+  if (agents_link_ != nullptr) {
+    const std::string by_link = absl::StrCat("https://[::1]:", agents_link_->port());
+    kubeconfig = absl::StrReplaceAll(*text, {{fleet_->control_plane().url(), by_link}});
   }
+  std::ofstream(path + ".kubeconfig") << kubeconfig;
+  std::vector<std::string> words = {
+      AgentProgram(), absl::StrCat("--cluster-name=", member),
+      absl::StrCat("--karmada-kubeconfig=", path, ".kubeconfig"),
+      absl::StrCat("--kubeconfig=", kubeconfigs_.at(member)),
+      // Nobody issues tokens in the members of a fleet.
+      "--report-secrets=None", "--leader-elect=false", "--metrics-bind-address=0",
+      "--health-probe-bind-address=0", "--cluster-status-update-frequency=1s",
+      "--cluster-failure-threshold=1s", "--cluster-success-threshold=1s"};
+  for (const std::string& flag : options_.daemon_flags) {
+    for (const char* const shared : {"--feature-gates=", "--controllers="}) {
+      if (absl::StartsWith(flag, shared)) words.push_back(flag);
+    }
+  }
+  agents_[member] = std::make_unique<ChildProcess>(std::move(words), path + ".log");
+}
+
+void ControlPlane::ReplaceAgent(const std::string& member) {
+  agents_.at(member).reset();
+  StartAgent(member);
 }
 
 void ControlPlane::StopAgents() {
@@ -260,10 +274,11 @@ size_t ControlPlane::Starts() const {
   return parts.size() - 1;
 }
 
-bool ControlPlane::DaemonDied() const {
-  const bool agent_has = std::any_of(agents_.begin(), agents_.end(),
-                                     [](const auto& agent) { return agent.second->HasEnded(); });
-  return agent_has || (daemon_ != nullptr && daemon_->HasEnded());
+bool ControlPlane::DaemonDied() const { return daemon_ != nullptr && daemon_->HasEnded(); }
+
+bool ControlPlane::AgentDied() const {
+  return std::any_of(agents_.begin(), agents_.end(),
+                     [](const auto& agent) { return agent.second->HasEnded(); });
 }
 
 std::string ControlPlane::UniqueNamespace(const std::string& stem) {
@@ -364,7 +379,7 @@ std::optional<kube::Object> ControlPlane::Get(const std::string& name, const kub
 bool ControlPlane::Eventually(const std::function<bool()>& holds, absl::Duration within) {
   const base::SteadyTime deadline = base::RealClock().SteadyNow() + within;
   while (!holds()) {
-    if (base::RealClock().SteadyNow() > deadline || DaemonDied()) return holds();
+    if (base::RealClock().SteadyNow() > deadline || DaemonDied() || AgentDied()) return holds();
     base::RealClock().SleepFor(absl::Milliseconds(50), {});
   }
   return true;

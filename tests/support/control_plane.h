@@ -36,6 +36,7 @@
 #include "kube/meta/object.h"
 #include "sandbox/fleet.h"
 #include "tests/support/child_process.h"
+#include "tests/support/relay.h"
 
 namespace tests {
 
@@ -43,6 +44,10 @@ class ControlPlane {
  public:
   struct Options {
     int members = 2;  // The sandbox has so many; real planes have their own.
+    // So many of them, the last ones, are in pull mode; nullopt: as BEHAVIOUR_PULL says.
+    std::optional<int> pull_members = std::nullopt;
+    // The agents reach the control plane by agents_link().
+    bool relay_agents = false;
     std::vector<std::string> daemon_flags;
     std::vector<std::string> daemon_environment = {};  // "NAME=value" beside the test's own.
     bool enforce_quotas = false;  // Of the sandbox; real planes have their own webhook.
@@ -87,13 +92,19 @@ class ControlPlane {
     return fleet_ != nullptr && fleet_->IsPull(member);
   }
 
+  // Returns the way of the agents to the control plane; nullptr when they take the usual one.
+  Relay* agents_link() { return agents_link_.get(); }
+  // Ends the agent of the member at once, whatever it is doing, and starts another one.
+  void ReplaceAgent(const std::string& member);
+
   // Returns the release as which the controller manager behaves, unless its flags name another one.
   config::Release release() const;
 
   // Returns a line for each event on an object in the host cluster: type, reason, message.
   std::string EventsOn(const kube::Gvk& gvk, const std::string& name);
 
-  // Polls until `holds`, the time is over or the daemon has died; returns the last result.
+  // Polls until `holds`, the time is over, or the daemon or an agent has died; returns the last
+  // result.
   bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Minutes(2));
   // Returns whether `holds` stays true for that long.
   bool Always(const std::function<bool()>& holds, absl::Duration during = absl::Milliseconds(700));
@@ -106,9 +117,10 @@ class ControlPlane {
   void StopDaemon();
   // Ends the daemon at once, whatever it is doing.
   void KillDaemon() { daemon_.reset(); }
-  // Returns whether the daemon has ended without StopDaemon(), or an agent has ended; then waiting
-  // is useless.
+  // Returns whether the daemon has ended without StopDaemon(), or an agent has; then waiting is
+  // useless.
   bool DaemonDied() const;
+  bool AgentDied() const;
   // Returns what the daemons of this plane have logged so far.
   std::string DaemonLog() const;
   // Starts the controller manager with the plane's flags followed by these.
@@ -129,7 +141,7 @@ class ControlPlane {
   size_t Starts() const;
   // Appends the log to the file of BEHAVIOUR_KEPT_LOG, if there is one.
   void KeepLog() const;
-  void StartAgents();
+  void StartAgent(const std::string& member);
   void StopAgents();
   std::vector<std::string> DaemonCommand(const std::vector<std::string>& more_flags) const;
 
@@ -140,6 +152,7 @@ class ControlPlane {
   std::map<std::string, std::string> users_;  // By the names of AddUser.
   std::string daemon_kubeconfig_;  // On real servers that of a user with the daemon's rights alone.
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
+  std::unique_ptr<Relay> agents_link_;
   std::unique_ptr<ChildProcess> daemon_;                         // nullptr after StopDaemon().
   std::map<std::string, std::unique_ptr<ChildProcess>> agents_;  // By the names of their members.
   size_t starts_before_ = 0;  // Starts() before this daemon was started.

@@ -3,13 +3,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/yaml.h"
 #include "lens/serve/bounds.h"
 #include "lens/serve/commands.h"
 #include "lens/serve/fleet_reading.h"
 #include "lens/serve/found.h"
 #include "lens/serve/shown.h"
+#include "support/fake_clock.h"
 
 namespace lens::serve {
 namespace {
@@ -34,7 +35,7 @@ fleet::Fleet FleetWith(int troubles, const std::string& headline) {
 
 TEST_CASE("Serve: the answer about the fleet has a bound, and says what it leaves out") {
   const FleetAnswer answer =
-      AnswerOf(FleetWith(5000, std::string(5000, 'x')), absl::Seconds(1), absl::Now());
+      AnswerOf(FleetWith(5000, std::string(5000, 'x')), absl::Seconds(1), tests::FakeClock());
   REQUIRE(answer.status.ok());
   CHECK(answer.json->size() <= kMostFleetBytes + 200);
   CHECK(answer.not_fine == 5000);
@@ -49,24 +50,27 @@ TEST_CASE("Serve: the answer about the fleet has a bound, and says what it leave
 }
 
 TEST_CASE("Serve: the fingerprint is that of what was found, not of when") {
-  const auto of = [](int troubles, absl::Time now) {
-    return AnswerOf(FleetWith(troubles, "h"), absl::Seconds(1), now).fingerprint;
+  tests::FakeClock clock;
+  const auto of = [&](int troubles) {
+    return AnswerOf(FleetWith(troubles, "h"), absl::Seconds(1), clock).fingerprint;
   };
-  const absl::Time now = absl::Now();
-  CHECK(of(3, now) == of(3, now + absl::Hours(1)));
-  CHECK(of(3, now) != of(4, now));
+  const std::string of_three = of(3);
+  clock.Advance(absl::Hours(1));
+  CHECK(of(3) == of_three);
+  CHECK(of(4) != of_three);
 }
 
 TEST_CASE("Serve: one reading is for all who ask meanwhile, and it is not kept for long") {
   FleetReading reading;
   int told = 0;
   const auto done = [&](const FleetAnswerPtr&) { ++told; };
-  const absl::Time now = absl::Now();
+  tests::FakeClock clock;
+  const base::SteadyTime now = clock.SteadyNow();
   CHECK(reading.IsDue(now));
   CHECK(reading.Want(absl::Seconds(5), now, done));
   CHECK_FALSE(reading.Want(absl::Seconds(5), now, done));
   CHECK_FALSE(reading.IsDue(now));
-  reading.Finish(AnswerOf(FleetWith(1, "h"), absl::Seconds(4), now));
+  reading.Finish(AnswerOf(FleetWith(1, "h"), absl::Seconds(4), clock));
   CHECK(told == 2);
   CHECK_FALSE(reading.Want(absl::Seconds(5), now + absl::Seconds(5), done));
   CHECK(told == 3);
@@ -74,7 +78,7 @@ TEST_CASE("Serve: one reading is for all who ask meanwhile, and it is not kept f
   CHECK_FALSE(reading.IsDue(now + absl::Seconds(11)));
   CHECK(reading.IsDue(now + absl::Seconds(12)));
   CHECK(reading.Want(absl::Seconds(5), now + absl::Seconds(6), done));
-  reading.Finish(AnswerOf(absl::UnavailableError("gone"), absl::Seconds(1), now));
+  reading.Finish(AnswerOf(absl::UnavailableError("gone"), absl::Seconds(1), clock));
   // An error is not kept for anybody who asks later.
   CHECK(reading.Want(absl::Seconds(5), now, done));
 }
