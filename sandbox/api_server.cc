@@ -61,7 +61,9 @@ class ServerImpl : public ApiServer {
     absl::MutexLock lock(&mu_);
     return port_;
   }
-  std::string url() const override { return absl::StrCat("https://127.0.0.1:", port()); }
+  std::string url() const override {
+    return absl::StrCat(options_.with_tls ? "https" : "http", "://127.0.0.1:", port());
+  }
   std::vector<RequestCount> Requests() const override { return counts_.All(); }
   int64_t version() const override { return backend_.store().version(); }
   void SetInterference(std::shared_ptr<Interference> interference) override {
@@ -82,7 +84,7 @@ class ServerImpl : public ApiServer {
     base::HttpServerOptions http;
     // The same port again after a partition, because clients know the address.
     http.address = absl::StrCat("127.0.0.1:", port_ == 0 ? options_.port : port_);
-    http.tls = options_.tls;
+    if (options_.with_tls) http.tls = options_.tls;
     http.threads = kThreads;
     front_end_.LimitBodies(http);
     ASSIGN_OR_RETURN(http_,

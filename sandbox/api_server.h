@@ -1,4 +1,4 @@
-// A simulated kube-apiserver: a Backend with an HTTPS front end.
+// A simulated kube-apiserver: a Backend with an HTTPS, or HTTP, front end.
 #ifndef SANDBOX_API_SERVER_H_
 #define SANDBOX_API_SERVER_H_
 
@@ -23,6 +23,7 @@ struct ApiServerOptions {
   std::string name;  // "karmada-apiserver", "member1".
   int port = 0;      // 0 picks a free port.
   tls::ServerOptions tls;
+  bool with_tls = true;  // False: plain HTTP, where tokens alone tell who asks.
   // Maps bearer tokens to users; client certificates give user and groups by CN and O.
   std::map<std::string, std::string> tokens;
   bool allow_anonymous = false;

@@ -44,14 +44,16 @@ struct ServerAddress {
   std::string ca_pem;
 };
 
+json::Value Credentials(const tls::KeyPair& certificate) {
+  return json::Value::Object({{"client-certificate-data", absl::Base64Escape(certificate.cert_pem)},
+                              {"client-key-data", absl::Base64Escape(certificate.key_pem)}});
+}
+
 // Returns a kubeconfig with one context, which has the name of the server.
 std::string Kubeconfig(const ServerAddress& server, const std::string& user,
-                       const tls::KeyPair& certificate) {
+                       const json::Value& credentials) {
   const json::Value cluster = json::Value::Object(
       {{"server", server.url}, {"certificate-authority-data", absl::Base64Escape(server.ca_pem)}});
-  const json::Value credentials =
-      json::Value::Object({{"client-certificate-data", absl::Base64Escape(certificate.cert_pem)},
-                           {"client-key-data", absl::Base64Escape(certificate.key_pem)}});
   const json::Value context = json::Value::Object({{"cluster", server.name}, {"user", user}});
   return yaml::Write(json::Value::Object(
       {{"apiVersion", "v1"},
@@ -75,7 +77,7 @@ absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster) {
   server.ip_addresses = {"127.0.0.1", "::1"};
   ASSIGN_OR_RETURN(identity.server, ca.Issue(server));
   tls::CertificateAuthority::LeafOptions admin;
-  admin.common_name = "kubernetes-admin";
+  admin.common_name = kAdministrator;
   admin.organizations = {"system:masters"};
   ASSIGN_OR_RETURN(identity.admin, ca.Issue(admin));
   return identity;
@@ -88,12 +90,15 @@ absl::StatusOr<std::string> AgentKubeconfig(const std::string& plane, const std:
   agent.common_name = absl::StrCat(api::kAgentUserPrefix, member);
   agent.organizations = {api::kAgentGroup};
   ASSIGN_OR_RETURN(const tls::KeyPair certificate, identity.authority->Issue(agent));
-  return Kubeconfig({plane, url, identity.ca_pem}, agent.common_name, certificate);
+  return Kubeconfig({plane, url, identity.ca_pem}, agent.common_name, Credentials(certificate));
 }
 
 std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
                             const ClusterIdentity& identity) {
-  return Kubeconfig({cluster, url, identity.ca_pem}, cluster + "-admin", identity.admin);
+  const json::Value credentials = identity.admin_token.empty()
+                                      ? Credentials(identity.admin)
+                                      : json::Value::Object({{"token", identity.admin_token}});
+  return Kubeconfig({cluster, url, identity.ca_pem}, cluster + "-admin", credentials);
 }
 
 absl::Status WritePrivateFile(const std::string& path, const std::string& contents) {

@@ -17,7 +17,10 @@ struct ClusterIdentity {
   std::string ca_pem;
   tls::KeyPair server;  // For 127.0.0.1 and localhost.
   tls::KeyPair admin;   // Group system:masters.
+  // For a server without TLS, where the administrator has this token in place of a certificate.
+  std::string admin_token;
 };
+inline constexpr char kAdministrator[] = "kubernetes-admin";
 absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster);
 
 // Returns a kubeconfig for the administrator, with one context, which has the name of the cluster.

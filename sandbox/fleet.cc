@@ -19,10 +19,10 @@
 #include "absl/synchronization/mutex.h"
 #include "api/keys.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "kube/meta/selector.h"
 #include "sandbox/cluster_identity.h"
-#include "sandbox/karmada_definitions.h"
 #include "sandbox/manifests.h"
 #include "sandbox/member_joining.h"
 #include "sandbox/sim/cluster_controllers.h"
@@ -42,12 +42,17 @@ struct Cluster {
   std::unique_ptr<ApiServer> server;
 };
 
-absl::StatusOr<Cluster> StartCluster(const std::string& name, int port) {
+absl::StatusOr<Cluster> StartCluster(const std::string& name, int port, bool with_tls) {
   Cluster cluster;
   ASSIGN_OR_RETURN(cluster.identity, MakeIdentity(name));
   ApiServerOptions options;
   options.name = name;
   options.port = port;
+  options.with_tls = with_tls;
+  if (!with_tls) {
+    cluster.identity.admin_token = base::NewUuid();
+    options.tokens[cluster.identity.admin_token] = kAdministrator;
+  }
   options.tls.server = cluster.identity.server;
   options.tls.client_ca_pem = cluster.identity.ca_pem;
   ASSIGN_OR_RETURN(cluster.server, ApiServer::Start(std::move(options)));
@@ -150,12 +155,15 @@ class FleetImpl : public Fleet {
   absl::Status OpenControlPlane() {
     std::string directory;
     KarmadaDefinitions definitions{.release = options_.release.value_or(release_)};
-    if (options_.with_crds) {
+    if (options_.with_crds && options_.definitions != nullptr) {
+      definitions = *options_.definitions;
+    } else if (options_.with_crds) {
       ASSIGN_OR_RETURN(directory, FindManifests({options_.crd_directory, "crds", "--crds"}));
       ASSIGN_OR_RETURN(definitions, ReadKarmadaDefinitions(directory, options_.release));
     }
     release_ = definitions.release;
-    ASSIGN_OR_RETURN(control_plane_, StartCluster(kControlPlane, options_.first_port));
+    ASSIGN_OR_RETURN(control_plane_,
+                     StartCluster(kControlPlane, options_.first_port, options_.with_tls));
     Backend& backend = control_plane_.server->backend();
     // Before anything is written, because what is stored first is admitted, too.
     backend.AddAdmission(KarmadaAdmission(base::RealClock(), release_));
@@ -185,7 +193,7 @@ class FleetImpl : public Fleet {
       port = options_.first_port + 1 + static_cast<int>(member_names().size());
     }
     auto member = std::make_unique<Member>();
-    ASSIGN_OR_RETURN(member->cluster, StartCluster(name, port));
+    ASSIGN_OR_RETURN(member->cluster, StartCluster(name, port, options_.with_tls));
     Backend& backend = member->cluster.server->backend();
     RETURN_IF_ERROR(CreateNodes(backend, name, options_.nodes_per_member, loop_.clock().Now()));
     member->controllers.emplace(backend, loop_,

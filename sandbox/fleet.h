@@ -13,6 +13,7 @@
 #include "config/feature_gates.h"
 #include "config/release.h"
 #include "sandbox/api_server.h"
+#include "sandbox/karmada_definitions.h"
 
 namespace sandbox {
 
@@ -32,6 +33,11 @@ struct FleetOptions {
   // behave; nullopt for that of the definitions as they lie in the directory, which is v1.18 for
   // those that came with the program.
   std::optional<config::Release> release;
+  // The definitions, for a process with many fleets; nullptr: they are read from crd_directory.
+  // They must outlive Start(), and `release` does not matter then.
+  const KarmadaDefinitions* definitions = nullptr;
+  // False: plain HTTP, which costs less; then there are no agents.
+  bool with_tls = true;
   // True: members are joined at the start (Cluster objects and secrets).
   bool join_members = true;
   // True: FederatedResourceQuotas limit bindings, as with karmada-webhook's feature gate

@@ -1,5 +1,6 @@
-// Every answer is made from the kinds that are served at the moment of the request, so a definition
-// that was added or removed shows at once; nothing is cached. /openapi/v3 has one document for each
+// Every answer is that of the kinds which are served at the moment of the request, so a definition
+// that was added or removed shows at once: DocumentAnswers forgets what it has when others are
+// served, or when it has much, and loses nothing by it. /openapi/v3 has one document for each
 // group and version, whose address contains a hash of its text; /openapi/v2 is empty but valid,
 // since no client of ours reads definitions there, and comes as JSON or, if asked for, as gnostic's
 // protobuf.
@@ -131,6 +132,29 @@ std::optional<base::HttpResponse> DocumentAnswer(const base::HttpRequest& reques
     return kube::server::OpenApiV3Answer(request, TextOf(served, std::string(path)));
   }
   return std::nullopt;
+}
+
+std::optional<base::HttpResponse> DocumentAnswers::Find(const base::HttpRequest& request,
+                                                        std::vector<ResourceInfoPtr> served) {
+  std::string key = request.target;
+  for (const auto& [name, value] : request.headers) absl::StrAppend(&key, "\n", name, ":", value);
+  absl::MutexLock lock(&mu_);
+  if (served != served_) Clear();
+  served_ = std::move(served);
+  const auto found = answers_.find(key);
+  if (found != answers_.end()) return found->second;
+  std::optional<base::HttpResponse> answer = DocumentAnswer(request, served_);
+  if (!answer.has_value()) return answer;
+  const size_t bytes = key.size() + answer->body.size();
+  if (bytes_ + bytes > kMostBytes) Clear();
+  bytes_ += bytes;
+  answers_.emplace(std::move(key), *answer);
+  return answer;
+}
+
+void DocumentAnswers::Clear() {
+  answers_.clear();
+  bytes_ = 0;
 }
 
 }  // namespace sandbox

@@ -2,9 +2,13 @@
 #ifndef SANDBOX_HTTP_DOCUMENTS_H_
 #define SANDBOX_HTTP_DOCUMENTS_H_
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
 #include "sandbox/kinds/resource_info.h"
 
@@ -15,6 +19,26 @@ namespace sandbox {
 // has no definitions, but comes as gnostic's protobuf message too, which old clients ask for.
 std::optional<base::HttpResponse> DocumentAnswer(const base::HttpRequest& request,
                                                  const std::vector<ResourceInfoPtr>& served);
+
+// Remembers answers as long as the same kinds are served: each client asks for the same documents
+// at its start, and making one takes milliseconds. Thread-safe.
+class DocumentAnswers {
+ public:
+  // As DocumentAnswer.
+  std::optional<base::HttpResponse> Find(const base::HttpRequest& request,
+                                         std::vector<ResourceInfoPtr> served);
+
+ private:
+  static constexpr size_t kMostBytes = size_t{16} << 20;
+
+  void Clear() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  absl::Mutex mu_;
+  std::vector<ResourceInfoPtr> served_ ABSL_GUARDED_BY(mu_);
+  // By the target and the headers, which are all that answers depend on beside what is served.
+  std::map<std::string, base::HttpResponse> answers_ ABSL_GUARDED_BY(mu_);
+  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // Of keys and answers.
+};
 
 }  // namespace sandbox
 

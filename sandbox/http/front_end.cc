@@ -26,7 +26,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
-#include "sandbox/http/documents.h"
 #include "sandbox/http/interfered_responder.h"
 
 namespace sandbox {
@@ -310,14 +309,14 @@ void FrontEnd::ServeWatch(const ExchangePtr& exchange, const ResourceCall& call)
   });
 }
 
-absl::StatusOr<base::HttpResponse> FrontEnd::ServeOther(const Exchange& exchange) const {
+absl::StatusOr<base::HttpResponse> FrontEnd::ServeOther(const Exchange& exchange) {
   const std::string& path = exchange.request.path;
   if (Authentication::IsOpenPath(path)) return PlainText(200, "ok");
   if (path == "/version" || path == "/version/") {
     return AnswerOf(200, VersionDocument(parts_.git_version), {});
   }
-  const auto document = DocumentAnswer(exchange.request, parts_.backend.registry().All());
-  return document.has_value() ? *document : PathNotFound();
+  auto document = documents_.Find(exchange.request, parts_.backend.registry().All());
+  return document.has_value() ? *std::move(document) : PathNotFound();
 }
 
 void FrontEnd::Answer(const Exchange& exchange, base::HttpResponse response) {

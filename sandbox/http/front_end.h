@@ -14,6 +14,7 @@
 #include "base/http_server.h"
 #include "base/timers.h"
 #include "sandbox/http/authentication.h"
+#include "sandbox/http/documents.h"
 #include "sandbox/http/fault_injection.h"
 #include "sandbox/http/interference.h"
 #include "sandbox/http/request_counts.h"
@@ -74,7 +75,7 @@ class FrontEnd {
   absl::Status Admit(Exchange& exchange) const;
   void ServeResource(const ExchangePtr& exchange);
   void ServeWatch(const ExchangePtr& exchange, const ResourceCall& call);
-  absl::StatusOr<base::HttpResponse> ServeOther(const Exchange& exchange) const;
+  absl::StatusOr<base::HttpResponse> ServeOther(const Exchange& exchange);
   void Answer(const Exchange& exchange, base::HttpResponse response);
   void Count(const base::HttpRequest& request, const kube::server::RequestInfo& info, int code);
   std::shared_ptr<Door> CurrentDoor() const;
@@ -84,6 +85,7 @@ class FrontEnd {
 
   const Parts parts_;
   ResourceHandler resources_;
+  DocumentAnswers documents_;
   mutable absl::Mutex mu_;
   std::shared_ptr<Door> door_ ABSL_GUARDED_BY(mu_);  // Null without an interference.
   std::vector<std::weak_ptr<Hold>> holds_ ABSL_GUARDED_BY(mu_);

@@ -307,4 +307,53 @@ TEST_CASE("A name that another cluster has is refused", "[sandbox]") {
   CHECK(s.plane.Get("host", kCluster, {"", "member1"})->spec()["syncMode"].AsString() == "Push");
 }
 
+TEST_CASE("An identity that another cluster has is refused, and that cluster is named",
+          "[sandbox]") {
+  Pulled s;
+  s.Join();
+  const std::string log = absl::StrCat(s.directory.path(), "/other.log");
+  const ChildProcess other(s.Command({"--cluster-name=second"}), log);
+  REQUIRE(s.Eventually([&] { return other.HasEnded(); }));
+  const std::string words = base::ReadFile(log).value_or("");
+  INFO(words);
+  CHECK(absl::StrContains(words, "or the cluster name second has been registered"));
+  CHECK(absl::StrContains(words, kName));
+  CHECK_FALSE(s.plane.Exists("host", kCluster, {"", "second"}));
+  s.Propagate();
+  CHECK(s.Eventually([&] { return s.ReadyInTemplate() == 4; }));
+}
+
+TEST_CASE("Of two agents of one cluster one works, and the other takes its place", "[sandbox]") {
+  Pulled s;
+  const std::vector<std::string> elects = {
+      "--leader-elect=true", "--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s",
+      "--leader-elect-retry-period=1s"};
+  s.Start(elects);
+  REQUIRE(s.Eventually([&] {
+    s.IssueTokens();
+    return s.plane.AcceptsWork(kName);
+  }));
+  const std::string log = absl::StrCat(s.directory.path(), "/other.log");
+  const ChildProcess other(s.Command(elects), log);
+  CHECK(s.Eventually([&] {
+    return absl::StrContains(base::ReadFile(log).value_or(""), "another process leads");
+  }));
+  s.agent.reset();  // Killed.
+  s.Propagate();
+  CHECK(s.plane.Eventually([&] { return s.ReadyInTemplate() == 4; }));
+  CHECK_FALSE(other.HasEnded());
+}
+
+TEST_CASE("Two agents of one cluster that both work do not undo each other's work", "[sandbox]") {
+  Pulled s;
+  s.Join();
+  s.Propagate();
+  const ChildProcess other(s.Command(), absl::StrCat(s.directory.path(), "/other.log"));
+  CHECK(s.Eventually([&] { return s.ReadyInTemplate() == 4; }));
+  s.plane.Patch("host", kDeployment, {s.ns, "web"}, R"({"spec":{"replicas":3}})");
+  CHECK(s.Eventually([&] { return s.ReadyInTemplate() == 6; }));
+  CHECK(s.plane.Settles([&] { return absl::StrCat(s.Writes()); }, absl::Seconds(3)));
+  CHECK_FALSE(other.HasEnded());
+}
+
 }  // namespace tests

@@ -85,6 +85,12 @@ bool MayGiveUp(Plan::Kind kind) {
          kind == Plan::Kind::kUnread;
 }
 
+// Where connections are cut, TLS is part of what has to cope with it. Other runs do without.
+bool CutsConnections(const Plan& plan) {
+  return plan.kind == Plan::Kind::kAnswerLost || plan.kind == Plan::Kind::kAnswerCut ||
+         plan.kind == Plan::Kind::kUnread;
+}
+
 class Runner {
  public:
   Runner(const Workload& workload, std::vector<Plan> plans, const Record* reference)
@@ -94,8 +100,13 @@ class Runner {
         last_step_(LastStep()) {}
 
   absl::Status Run(const RunOptions& options, TimeDriver& time) {
+    const std::vector<Plan>& plans = perturbation_->plans();
     StageOptions stage{
-        .command = options.command, .beside = options.beside, .directory = options.directory};
+        .command = options.command,
+        .beside = options.beside,
+        .directory = options.directory,
+        // A reference, which has none, sets the bound of memory.
+        .with_tls = plans.empty() || std::any_of(plans.begin(), plans.end(), CutsConnections)};
     for (const std::string& flag : workload_.flags) AddFlag(flag, stage);
     ASSIGN_OR_RETURN(stage_, Stage::Start(std::move(stage), time));
     stage_->fleet().control_plane().SetInterference(perturbation_);

@@ -15,6 +15,8 @@
 #include "kube/meta/selector.h"
 #include "sandbox/api_server.h"
 #include "sandbox/cluster_identity.h"
+#include "sandbox/karmada_definitions.h"
+#include "sandbox/manifests.h"
 
 extern char** environ;
 
@@ -38,6 +40,17 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 bool IsHeartbeat(const sandbox::Event& event) {
   const absl::string_view kind = event.object->kind();
   return kind == "Event" || kind == "Lease";
+}
+
+// They are read once: each run has a fleet of its own, and their YAML is half a megabyte.
+const absl::StatusOr<sandbox::KarmadaDefinitions>& Definitions() {
+  static const auto& definitions = *[] {
+    const auto directory = sandbox::FindManifests({"", "crds", "--crds"});
+    return new absl::StatusOr<sandbox::KarmadaDefinitions>(
+        directory.ok() ? sandbox::ReadKarmadaDefinitions(*directory, std::nullopt)
+                       : directory.status());
+  }();
+  return definitions;
 }
 
 // Members have the definitions of exported and imported Services.
@@ -73,7 +86,11 @@ Stage::~Stage() {
 
 absl::Status Stage::Open() {
   std::filesystem::create_directories(options_.directory);
+  RETURN_IF_ERROR(Definitions().status());
   sandbox::FleetOptions fleet;
+  fleet.definitions = &*Definitions();
+  // An agent has a certificate.
+  fleet.with_tls = options_.with_tls || !options_.beside.empty();
   fleet.pull_members = options_.beside.empty() ? 0 : 1;
   fleet.members = options_.members - fleet.pull_members;
   fleet.job_duration = absl::Hours(24);  // Jobs do not end.

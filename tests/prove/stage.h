@@ -29,6 +29,8 @@ struct StageOptions {
   std::vector<std::string> beside;
   int members = 2;
   std::string directory;  // For kubeconfigs and the log.
+  // Without it the servers speak plain HTTP: handshakes would be a fifth of the work of a run.
+  bool with_tls = false;
   // Nothing that is exact goes on when it is still, and alarms that go off together cost less: the
   // longer nothing has changed, the later they may go off, by so much at most.
   absl::Duration longest_slack = absl::Seconds(4);

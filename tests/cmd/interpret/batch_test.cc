@@ -72,9 +72,9 @@ TEST_CASE("Answers do not depend on earlier requests that used up a script's bud
   const std::string rules =
       dir.Write("rules.yaml", tests::WidgetCustomization("healthInterpretation",
                                                          R"(function InterpretHealth(observedObj)
-  -- Doubled each time, so that memory ends long before the time that a script may take.
-  local s = 'x'
-  while observedObj.spec.hungry do s = s .. s end
+  -- A megabyte each time, so that memory ends long before the time that a script may take.
+  local t, s = {}, string.rep('x', 2 ^ 20)
+  while observedObj.spec.hungry do t[#t + 1] = s .. #t end
   return true
 end)"));
   const auto request = [](const std::string& name, bool hungry) {

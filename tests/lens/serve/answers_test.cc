@@ -10,7 +10,7 @@
 #include "lens/serve/fleet_reading.h"
 #include "lens/serve/found.h"
 #include "lens/serve/shown.h"
-#include "support/fake_clock.h"
+#include "tests/support/fake_clock.h"
 
 namespace lens::serve {
 namespace {
