@@ -10,8 +10,8 @@
 // Some passes come 100 ms after their cause, so that several become one: from Works whose status
 // changes, that begin to be deleted or that become another binding's; from a change of the clusters
 // in which a binding expects Works; and from the end of a binding whose object others name, because
-// one of them stands for it then. Others come at once: from a binding that is added with clusters
-// or with what they said (at a start, every one is), from a new version of the template, from rules
+// one of them stands for it then. Others come at once: from a binding that is added and has, or has
+// had, clusters (at a start, every one is), from a new version of the template, from rules
 // and from rechecks. A binding that is not fully applied any more, because a cluster has been added
 // whose Work is not there, is written without waiting for it. held_, under mu_, has since when an
 // unwritten change has waited, and whether the gate has let it pass. It, the pauses and the
@@ -300,9 +300,12 @@ bool HasClusters(const kube::Object& binding) {
   return !view.LastScheduledTime().empty() || !view.ExpectedClusters().empty();
 }
 
-// One that has lost its clusters while nobody watched still shows what they said.
-bool ShowsClusters(const kube::Object& binding) {
-  return HasClusters(binding) || !api::BindingView(binding).AggregatedStatus().empty();
+// One that has lost its clusters while nobody watched still shows what they said, or its template
+// does: the binding is written first.
+bool HasHadClusters(const kube::Object& binding) {
+  const api::BindingView view(binding);
+  return HasClusters(binding) || !view.AggregatedStatus().empty() ||
+         kube::FindCondition(view.Conditions(), api::kBindingFullyApplied) != nullptr;
 }
 
 bool TemplateVersionChanged(const kube::Object& before, const kube::Object& after) {
@@ -327,7 +330,7 @@ absl::Status RegisterBindingStatus(const Context& context, int workers) {
   kube::Controller& controller =
       context.NewController(Scope::kStatusController, workers)
           .Watches(Scope::Bindings(),
-                   {.when = {.add = ShowsClusters, .update = TemplateVersionChanged}})
+                   {.when = {.add = HasHadClusters, .update = TemplateVersionChanged}})
           .Watches(Scope::Bindings(),
                    {.when = {.add = kube::Never, .update = ExpectedClustersChanged},
                     .delay = works::kSettledHold})

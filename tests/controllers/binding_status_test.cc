@@ -446,6 +446,24 @@ TEST_CASE_METHOD(LoopFixture,
   CHECK(tests::Eventually([&] { return StatusOf(kBinding)["aggregatedStatus"].empty(); }));
 }
 
+// The daemon ended after the binding had lost what its clusters said, and before its template had.
+TEST_CASE_METHOD(LoopFixture,
+                 "the template of a binding that lost its clusters shows none after a start") {
+  kube::Object shown = web;
+  shown.Set({"status"}, Json(R"({"replicas": 1, "readyReplicas": 1})"));
+  server->Put(kDeployments, shown);
+  kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, kBinding);
+  binding.SetLabel(Scope::kIdLabel, "id");
+  binding.Set({"spec", "resource"}, api::ObjectReference::Of(web).ToJson());
+  binding.Set(
+      {"status", "conditions"},
+      Json(R"([{"type": "FullyApplied", "status": "False", "reason": "FullyAppliedFailed"}])"));
+  PutCached(api::ResourceBindings(), binding);
+  Start();
+  CHECK(tests::Eventually(
+      [&] { return server->Find(kDeployments, kWeb).status()["readyReplicas"].AsInt() == 0; }));
+}
+
 TEST_CASE_METHOD(LoopFixture, "a Work that becomes a binding's is counted, its status unchanged") {
   SECTION("it was another binding's") { PutWork({"ns", "another"}, "id-of-another"); }
   SECTION("it was no binding's, as that of a Namespace") { PutWork({}, ""); }

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -36,6 +37,7 @@ using Phase = Perturbation::Phase;
 
 constexpr absl::Duration kQuietBetweenSteps = absl::Seconds(45);
 constexpr absl::Duration kLookAtEnd = absl::Seconds(60);
+constexpr int kLooksAtEnd = 6;
 constexpr absl::Duration kPatience = absl::Minutes(15);
 // What a kubelet does with a program that has ended with an error.
 constexpr absl::Duration kRestartPause = absl::Seconds(10);
@@ -268,8 +270,13 @@ class Runner {
     const bool whole = last_step_ == static_cast<int>(workload_.steps.size());
     if (whole) record_.unmet = user_->Missing(workload_.end);
     perturbation_->SetPhase(Phase::kQuiet);
-    stage_->time().RunFor(kLookAtEnd, [] { return false; });
-    record_.threads = static_cast<int>(ProcessFigure(stage_->daemon(), "Threads:"));
+    // Alarms of many loops may go off together, and a thread that is not needed stays for seconds.
+    record_.threads = std::numeric_limits<int>::max();
+    for (int look = 0; look < kLooksAtEnd; ++look) {
+      stage_->time().RunFor(kLookAtEnd / kLooksAtEnd, [] { return false; });
+      record_.threads = std::min(
+          record_.threads, static_cast<int>(ProcessFigure(stage_->daemon(), "Threads:")));
+    }
     record_.rss_kb = ProcessFigure(stage_->daemon(), "VmRSS:");
     perturbation_->SetPhase(Phase::kRestart);
     stage_->KillDaemon();
