@@ -109,12 +109,6 @@ Findings WorkloadIsPaused(const Chain& chain) {
   return {};
 }
 
-// Returns whether the placement gives every cluster that fits a whole copy.
-bool UsesAllThatFit(const json::Value& placement) {
-  return placement["spreadConstraints"].empty() &&
-         placement["replicaScheduling"]["replicaSchedulingType"].AsString() != "Divided";
-}
-
 Findings NamedClusterIsNotUsed(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr || !chain.asked.cluster.empty()) {
     return {};
@@ -140,7 +134,7 @@ Findings NamedClusterIsNotUsed(const Chain& chain) {
     if (!is_left_out || !seen.insert(name).second) continue;
     const Obstacle obstacle = ObstacleIn(*chain.binding, *cluster->second);
     const bool fits = obstacle.kind == ObstacleKind::kNone;
-    if (fits ? !UsesAllThatFit(placement) : obstacle.kind == ObstacleKind::kAffinity) continue;
+    if (fits ? !UsesAllThatFit(*chain.binding) : obstacle.kind == ObstacleKind::kAffinity) continue;
     findings.push_back(
         {Step::kScheduling, Grade::kNote,
          absl::StrCat(

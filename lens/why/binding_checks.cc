@@ -194,11 +194,12 @@ Findings BindingIsBehind(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr) return {};
   const kube::ObjectPtr policy = ClaimingPolicy(chain, *chain.object, &claim);
   if (policy == nullptr || chain.object->IsDeleting() || !chain.OwnsBinding()) return {};
-  const bool has_placement = HasPlacementOf(chain, *policy);
-  if (!has_placement && PolicyWaits(chain)) return {};
-  const std::string behind = has_placement
-                                 ? OutdatedDemand(chain)
-                                 : absl::StrCat("does not have the placement of ", claim, " yet");
+  const std::vector<std::string> fields = FieldsBehind(*chain.object, *chain.binding, *policy);
+  if (!fields.empty() && PolicyWaits(chain)) return {};
+  const std::string behind =
+      fields.empty() ? OutdatedDemand(chain)
+                     : absl::StrCat("does not have the ", absl::StrJoin(fields, " and "), " of ",
+                                    claim, " yet");
   if (behind.empty()) return {};
   return {{kStep,
            Grade::kWaiting,

@@ -245,6 +245,10 @@ bool Chain::CouldReadPolicies() const {
 }
 
 bool Chain::CouldReadBinding() const {
+  if (IsOwnGroup(asked.gvk.group)) {
+    return CouldRead(api::ResourceBindings().gvk, {asked.key.ns, ""}) &&
+           CouldRead(api::ClusterResourceBindings().gvk);
+  }
   const api::BindingAddress at = api::BindingOf(asked.gvk.kind, asked.key);
   return CouldRead(at.resource.gvk, at.key);
 }

@@ -136,7 +136,8 @@ struct Chain {
   // Returns whether the chain has the object if it exists; a key without a name, or without a
   // namespace, asks about all objects of the kind there.
   bool CouldRead(const kube::Gvk& gvk, const kube::ObjectKey& key = {}) const;
-  // The same for the policies that may govern the template, and for its binding.
+  // The same for the policies that may govern the template, and for its binding. About an object
+  // of Karmada's own kinds, for the bindings that have to do with it.
   bool CouldReadPolicies() const;
   bool CouldReadBinding() const;
   // Returns whether every target that was asked for the object has answered.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,7 +80,8 @@ class Reader {
   absl::StatusOr<Chain> Make() { return MakeChain(question_, objects_, absl::Now()); }
 
   // Reads the bindings that a policy governs, and the objects that it may select: those of its
-  // namespace, or of the namespaces that the selectors of a ClusterPropagationPolicy name.
+  // namespace, or of the namespaces that the selectors of a ClusterPropagationPolicy name. Without
+  // a namespace there, all of them if it governs nothing, else those that it has claimed.
   void ReadForPolicy(const kube::Object& policy) {
     List(policy.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings(),
          policy.ns());
@@ -87,7 +89,8 @@ class Reader {
     // One of them may govern what this one selects. Who may not list them does without.
     TryList(api::PropagationPolicies(), policy.ns()).IgnoreError();
     TryList(api::ClusterPropagationPolicies(), "").IgnoreError();
-    ReadSelected(policy, /*everywhere=*/false);
+    const bool governs = AnyIsGovernedBy(objects_, policy);
+    ReadSelected(policy, governs ? ClaimSelector(policy) : "");
   }
 
   // Reads what else answers for the kind of a customization, and what an override policy may
@@ -100,19 +103,25 @@ class Reader {
       List(api::InterpreterCustomizations(), "");
       NoteUnserved(object.spec()["target"]);
     }
-    if (is_override) ReadSelected(object, /*everywhere=*/true);
+    if (is_override) ReadSelected(object, "");
   }
 
   // Reads what the policy may select: objects of its namespace, or of those that its selectors
-  // name; if `everywhere`, of all namespaces if they name none.
-  void ReadSelected(const kube::Object& policy, bool everywhere) {
+  // name; where they name none, those of all namespaces with the labels. Of each only what a
+  // selector may be about.
+  void ReadSelected(const kube::Object& policy, const std::string& labels_anywhere) {
+    std::set<std::pair<kube::Gvk, std::string>> read;
     for (const json::Value& selector : policy.spec()["resourceSelectors"].items()) {
       const kube::Resource* resource = NoteUnserved(selector);
       if (resource == nullptr) continue;
-      const std::string ns =
+      std::string ns =
           policy.ns().empty() ? selector["namespace"].ToString() : std::string(policy.ns());
-      if (!resource->namespaced) List(*resource, "");
-      if (resource->namespaced && (everywhere || !ns.empty())) List(*resource, ns);
+      if (!resource->namespaced) ns = "";
+      if (!read.insert({resource->gvk, ns}).second) continue;
+      kube::ListOptions options;
+      options.fields = {"metadata"};
+      if (resource->namespaced && ns.empty()) options.label_selector = labels_anywhere;
+      List(*resource, ns, options);
     }
   }
 
@@ -357,20 +366,6 @@ class Reader {
     if (chain.binding != nullptr) EventsAbout(chain.binding->kind(), chain.binding->key());
     const std::vector<Match> matches = Matches(chain);
     if (!matches.empty()) EventsAbout(matches[0].policy->kind(), matches[0].policy->key());
-  }
-
-  // Those that shall hold the object; all of them when it is unknown which did.
-  static Objects ClustersToAsk(const Chain& chain) {
-    Objects clusters;
-    const std::vector<api::TargetCluster> targets = chain.Targets();
-    for (const auto& [name, cluster] : chain.clusters) {
-      const bool is_target =
-          std::any_of(targets.begin(), targets.end(),
-                      [&, &n = name](const api::TargetCluster& t) { return t.name == n; });
-      const bool is_meant = is_target || chain.works.count(name) > 0 || chain.object == nullptr;
-      if (is_meant && chain.Concerns(name)) clusters.push_back(cluster);
-    }
-    return clusters;
   }
 
   // Asks the ready ones of the other clusters, too, if they are few: the object may not have left

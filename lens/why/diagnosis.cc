@@ -116,15 +116,16 @@ std::string Likewise(const Findings& findings, const Finding& cause) {
 bool CouldFollow(const Chain& chain) {
   return chain.CouldReadPolicies() && chain.CouldReadBinding() &&
          chain.CouldRead(api::Clusters().gvk) && chain.CouldRead(api::Works().gvk) &&
-         chain.CouldReadMembers();
+         chain.CouldReadMembers() && CouldJudgeOwn(chain);
 }
 
 std::string Arrival(const Chain& chain) {
   const std::vector<api::TargetCluster> targets = chain.Targets();
-  if (IsAboutOwnObject(chain)) return OwnState(chain);
   if (!CouldFollow(chain)) {
-    return absl::StrCat("nothing that could be read stops ", chain.Name());
+    return absl::StrCat("nothing that could be read ",
+                        IsAboutOwnObject(chain) ? "is wrong with " : "stops ", chain.Name());
   }
+  if (IsAboutOwnObject(chain)) return OwnState(chain);
   if (targets.empty()) return absl::StrCat(chain.Name(), " is where it is meant to be: nowhere");
   return absl::StrCat(chain.Name(), " has arrived in ", ClusterList(targets));
 }

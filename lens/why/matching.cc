@@ -8,11 +8,14 @@
 #include "lens/why/matching.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
+#include "api/programs.h"
 #include "base/spelling.h"
 #include "detector/binding_builder.h"
 #include "detector/policy_index.h"
@@ -168,6 +171,39 @@ kube::ObjectPtr Find(const Chain& chain, const kube::ObjectKey& key) {
   return nullptr;
 }
 
+// The fields of a binding's spec that follow the policy alone. Not those that gates decide about,
+// which nothing shows here.
+constexpr absl::string_view kPolicyFields[] = {
+    "placement",     "schedulerName", "conflictResolution", "preserveResourcesOnDeletion",
+    "propagateDeps", "failover",      "suspension"};
+
+// Returns what the value of such a field means: absent ones stand for the default. A placement that
+// is empty is not one that is absent, which nobody schedules.
+json::Value Meaning(absl::string_view field, const json::Value& value) {
+  if (field == "placement") return value;
+  const bool says_nothing = value.is_null() || (value.is_bool() && !value.AsBool()) ||
+                            (value.is_string() && value.AsString().empty()) ||
+                            (value.is_object() && value.empty());
+  if (!says_nothing) return value;
+  if (field == "schedulerName") return api::kDefaultSchedulerName;
+  return field == "conflictResolution" ? json::Value(api::kResolveAbort) : json::Value();
+}
+
+template <class PolicyScope>
+std::vector<std::string> FieldsThatFollow(const kube::Object& object, const kube::Object& binding,
+                                          const kube::Object& policy) {
+  std::vector<std::string> fields;
+  const auto merged = detector::MergeBinding<PolicyScope>(
+      binding, detector::BuildBinding<PolicyScope>(object, policy, {}, {}));
+  if (!merged.ok()) return fields;
+  for (const absl::string_view field : kPolicyFields) {
+    const bool differs =
+        Meaning(field, merged->spec()[field]) != Meaning(field, binding.spec()[field]);
+    if (differs) fields.emplace_back(field);
+  }
+  return fields;
+}
+
 }  // namespace
 
 Match MatchOf(const kube::ObjectPtr& policy, const kube::Object& object) {
@@ -223,13 +259,19 @@ kube::ObjectPtr ClaimingPolicy(const Chain& chain, const kube::Object& object, s
   return Find<Cluster>(chain, cluster_key);
 }
 
-bool HasPlacementOf(const Chain& chain, const kube::Object& policy) {
+std::vector<std::string> FieldsBehind(const kube::Object& object, const kube::Object& binding,
+                                      const kube::Object& policy) {
   using api::policy_scope::Cluster;
   using api::policy_scope::Namespaced;
-  const kube::Object built =
-      policy.ns().empty() ? detector::BuildBinding<Cluster>(*chain.object, policy, {}, {})
-                          : detector::BuildBinding<Namespaced>(*chain.object, policy, {}, {});
-  return built.spec()["placement"] == chain.binding->spec()["placement"];
+  return policy.ns().empty() ? FieldsThatFollow<Cluster>(object, binding, policy)
+                             : FieldsThatFollow<Namespaced>(object, binding, policy);
+}
+
+bool HasFieldsOf(const kube::Object& binding, const kube::Object& policy) {
+  return std::all_of(
+      std::begin(kPolicyFields), std::end(kPolicyFields), [&](absl::string_view field) {
+        return Meaning(field, policy.spec()[field]) == Meaning(field, binding.spec()[field]);
+      });
 }
 
 AwaitedOverride MissingOverride(const Chain& chain) {

@@ -41,9 +41,14 @@ std::string WhyBefore(const Match& better, const Match& other);
 // not exist; `claim` receives its kind and name, "" for none.
 kube::ObjectPtr ClaimingPolicy(const Chain& chain, const kube::Object& object, std::string* claim);
 
-// Returns whether the binding has the placement that the detector copies from the policy.
-// REQUIRES: chain.object and chain.binding exist.
-bool HasPlacementOf(const Chain& chain, const kube::Object& policy);
+// Returns the fields of the binding's spec in which the detector would now write something else,
+// because the policy has changed: "placement". None for a binding that belongs to another object.
+std::vector<std::string> FieldsBehind(const kube::Object& object, const kube::Object& binding,
+                                      const kube::Object& policy);
+
+// Returns whether the binding has each such field as it stands in the policy. Then none is behind;
+// if not, FieldsBehind says whether one is.
+bool HasFieldsOf(const kube::Object& binding, const kube::Object& policy);
 
 // An override policy that a policy waits for (spec.dependentOverrides).
 struct AwaitedOverride {

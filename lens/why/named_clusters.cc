@@ -5,10 +5,17 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "base/spelling.h"
 
 namespace lens::why {
 namespace {
+
+// Returns whether what stands in the field names no clusters that are meant. Values of overriders
+// are parts of manifests, whose fields have meanings of their own.
+bool IsOfOthers(absl::string_view field) {
+  return field == "resourceSelectors" || field == "exclude" || field == "overriders";
+}
 
 // Calls `take` for each list of names.
 template <class Take>
@@ -22,7 +29,7 @@ void ForEachList(const json::Value& json, const Take& take) {
       for (const json::Value& item : m.value.items()) names.push_back(item["name"].ToString());
     } else if (m.name() == "clusterName") {
       names.push_back(m.value.ToString());
-    } else if (m.name() != "resourceSelectors" && m.name() != "exclude") {
+    } else if (!IsOfOthers(m.name())) {
       ForEachList(m.value, take);
     }
     if (!names.empty()) take(names);

@@ -1,3 +1,7 @@
+// The filters in the order in which their answers say most: affinity, deletion, eviction, taints,
+// the kind, topology. A cluster that has the template already is not asked about taints and the
+// kind, as karmada-scheduler does it. No state.
+
 #include "lens/why/obstacles.h"
 
 #include <algorithm>
@@ -78,6 +82,23 @@ std::vector<std::string> VersionsOf(const kube::Object& cluster, const kube::Gvk
   return versions;
 }
 
+Obstacle MissingApi(const kube::Object& cluster, const api::ObjectReference& resource) {
+  if (api::ClusterView(cluster).HasApi(resource.gvk())) return {};
+  const std::vector<std::string> others = VersionsOf(cluster, resource.gvk());
+  const std::string lack =
+      absl::StrCat("does not serve ", resource.api_version, " ", resource.kind);
+  if (others.empty()) return {ObstacleKind::kApi, lack};
+  return {ObstacleKind::kApiVersion,
+          absl::StrCat(lack, ", but serves that kind as ", absl::StrJoin(others, ", "))};
+}
+
+// A cluster that has the template already keeps it in spite of taints and of what it serves.
+bool IsChosen(const api::BindingView& binding, absl::string_view cluster) {
+  const std::vector<api::TargetCluster> clusters = binding.Clusters();
+  return std::any_of(clusters.begin(), clusters.end(),
+                     [&](const api::TargetCluster& target) { return target.name == cluster; });
+}
+
 }  // namespace
 
 std::string TaintText(const api::Taint& taint) {
@@ -98,17 +119,11 @@ Obstacle ObstacleIn(const kube::Object& binding, const kube::Object& cluster) {
     if (!cause.text.empty()) absl::StrAppend(&eviction.text, " and ", cause.text);
   }
   if (eviction.kind != ObstacleKind::kNone) return eviction;
+  if (IsChosen(view, member.name())) return MissingTopology(member, placement);
   Obstacle taint = TaintOn(member, placement);
   if (taint.kind != ObstacleKind::kNone) return taint;
-  const api::ObjectReference resource = view.Resource();
-  if (!member.HasApi(resource.gvk())) {
-    const std::vector<std::string> others = VersionsOf(cluster, resource.gvk());
-    const std::string lack =
-        absl::StrCat("does not serve ", resource.api_version, " ", resource.kind);
-    if (others.empty()) return {ObstacleKind::kApi, lack};
-    return {ObstacleKind::kApiVersion,
-            absl::StrCat(lack, ", but serves that kind as ", absl::StrJoin(others, ", "))};
-  }
+  Obstacle api = MissingApi(cluster, view.Resource());
+  if (api.kind != ObstacleKind::kNone) return api;
   return MissingTopology(member, placement);
 }
 

@@ -41,6 +41,8 @@ bool IsNear(const NearMiss& miss) {
          miss.nearness == Nearness::kMisspeltKindOfThatName;
 }
 
+}  // namespace
+
 std::vector<std::string> UnreadKinds(const Chain& chain) {
   std::vector<std::string> kinds;
   for (const json::Value& selector : chain.object->spec()["resourceSelectors"].items()) {
@@ -49,8 +51,6 @@ std::vector<std::string> UnreadKinds(const Chain& chain) {
   }
   return kinds;
 }
-
-}  // namespace
 
 Findings OverrideSelectsNothing(const Chain& chain) {
   if (!IsOverride(chain) || chain.object->IsDeleting() || !chain.unserved.empty()) return {};

@@ -5,6 +5,7 @@
 #include "lens/why/own_kinds.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
@@ -19,6 +21,7 @@
 #include "api/resources.h"
 #include "api/work.h"
 #include "kube/meta/quantity.h"
+#include "lens/why/agents.h"
 #include "lens/why/lost_cluster.h"
 #include "lens/why/matching.h"
 #include "lens/why/named_clusters.h"
@@ -56,25 +59,54 @@ Objects Governed(const Chain& chain) {
   return governed;
 }
 
-// Returns what of the template has not arrived, by its binding: "is placed nowhere"; "" when it
-// has.
-std::string LackOf(const kube::Object& binding) {
+// The templates that the policy has claimed, and that have no binding yet: the detector writes the
+// claim first.
+Objects ClaimedOnly(const Chain& chain) {
+  std::set<std::string> seen;
+  for (const kube::ObjectPtr& binding : chain.own_bindings) seen.insert(binding->Describe());
+  Objects claimed;
+  for (const kube::ObjectPtr& object : chain.candidates) {
+    std::string claim;
+    ClaimingPolicy(chain, *object, &claim);
+    if (claim != chain.Name() || object->IsDeleting()) continue;
+    const api::BindingAddress at = api::BindingOf(object->kind(), object->key());
+    if (!chain.CouldRead(at.resource.gvk, at.key)) continue;
+    const std::string binding = absl::StrCat(at.resource.gvk.kind, " ", at.key.ToString());
+    // Two selectors may have read it twice.
+    if (seen.insert(binding).second) claimed.push_back(object);
+  }
+  return claimed;
+}
+
+// What of a template has not arrived.
+struct Lack {
+  std::string text;  // "is placed nowhere"; "" when all of it has.
+  Program waits_for = Program::kNone;
+};
+
+// Returns what its binding says of that. What nobody has reported has not arrived.
+Lack LackOf(const kube::Object& binding) {
   const api::BindingView view(binding);
-  const auto is_false = [&](const char* type) {
+  const auto status_of = [&](const char* type) {
     const json::Value* condition = kube::FindCondition(view.Conditions(), type);
-    return condition != nullptr && (*condition)["status"].AsString() == "False";
+    return condition == nullptr ? "" : (*condition)["status"].ToString();
   };
-  if (is_false(api::kBindingScheduled)) return "is placed nowhere";
+  if (status_of(api::kBindingScheduled) == "False") return {"is placed nowhere"};
   for (const api::AggregatedStatusItem& item : view.AggregatedItems()) {
-    if (!item.applied) return absl::StrCat("is not applied in ", item.cluster_name);
+    if (!item.applied) return {absl::StrCat("is not applied in ", item.cluster_name)};
     if (item.health == api::kUnhealthy) {
-      return absl::StrCat("is not healthy in ", item.cluster_name);
+      return {absl::StrCat("is not healthy in ", item.cluster_name)};
     }
   }
-  if (is_false(api::kBindingFullyApplied)) return "is not applied in all its clusters";
-  return kube::FindCondition(view.Conditions(), api::kBindingScheduled) == nullptr
-             ? "has not been scheduled yet"
-             : "";
+  const std::string applied = status_of(api::kBindingFullyApplied);
+  if (applied == "False") return {"is not applied in all its clusters"};
+  if (status_of(api::kBindingScheduled).empty()) {
+    return {"has not been scheduled yet", Program::kScheduler};
+  }
+  if (applied.empty() && !view.DispatchTargets().empty()) {
+    return {"is not known to be applied yet", Program::kControllerManager};
+  }
+  return {};
 }
 
 // Says why the policy has not taken the object over from the one that it follows.
@@ -166,7 +198,8 @@ Findings AutoscalerHasNoTarget(const Chain& chain) {
 }
 
 Findings PolicyGovernsNothing(const Chain& chain) {
-  if (!IsPolicy(chain) || chain.object->IsDeleting() || !Governed(chain).empty()) return {};
+  if (!IsPolicy(chain) || chain.object->IsDeleting() || !chain.CouldReadBinding()) return {};
+  if (!Governed(chain).empty() || !ClaimedOnly(chain).empty()) return {};
   Finding finding{kStep, Grade::kStuck, absl::StrCat(chain.Name(), " governs no template: "),
                   "change its resourceSelectors, or create what they select"};
   NearMiss nearest;
@@ -189,6 +222,8 @@ Findings PolicyGovernsNothing(const Chain& chain) {
     finding.advice = miss.advice;
     nearest = std::move(miss);
   }
+  // It may be meant for what could not be read.
+  if (!UnreadKinds(chain).empty()) return {};
   if (nearest.policy == nullptr) {
     absl::StrAppend(&finding.cause, "nothing matches its resourceSelectors");
   }
@@ -198,22 +233,31 @@ Findings PolicyGovernsNothing(const Chain& chain) {
 Findings PolicyDoesNotBringAll(const Chain& chain) {
   if (!IsPolicy(chain)) return {};
   std::vector<std::string> lacks;
-  const Objects governed = Governed(chain);
-  api::ObjectReference first;
+  Finding finding{kStep, Grade::kStuck};
+  const auto add = [&](const api::ObjectReference& resource, const Lack& lack) {
+    if (lack.text.empty()) return;
+    if (lacks.empty()) {
+      finding.advice = chain.asked.AskAbout(resource.gvk(), resource.key());
+      finding.waits_for = lack.waits_for;
+    }
+    lacks.push_back(absl::StrCat(resource.Describe(), " ", lack.text));
+  };
+  const Objects governed = Governed(chain), claimed = ClaimedOnly(chain);
   for (const kube::ObjectPtr& binding : governed) {
-    const std::string lack = LackOf(*binding);
-    if (lack.empty()) continue;
-    const api::ObjectReference resource = api::BindingView(*binding).Resource();
-    if (lacks.empty()) first = resource;
-    lacks.push_back(absl::StrCat(resource.Describe(), " ", lack));
+    add(api::BindingView(*binding).Resource(), LackOf(*binding));
+  }
+  // A lazy policy waits for an edit, and not for a program.
+  const bool is_lazy = api::PolicyView(*chain.object).IsLazy();
+  for (const kube::ObjectPtr& object : claimed) {
+    add(api::ObjectReference::Of(*object),
+        {"is claimed and has no binding yet",
+         is_lazy ? Program::kNone : Program::kControllerManager});
   }
   if (lacks.empty()) return {};
-  const std::string some = Some(lacks);
-  return {
-      {kStep, Grade::kStuck,
-       absl::StrCat(chain.Name(), " governs ", Count(governed.size(), "template"), ", of which ",
-                    lacks.size(), lacks.size() == 1 ? " has" : " have", " not arrived: ", some),
-       chain.asked.AskAbout(first.gvk(), first.key())}};
+  finding.cause = absl::StrCat(
+      chain.Name(), " governs ", Count(governed.size() + claimed.size(), "template"), ", of which ",
+      lacks.size(), lacks.size() == 1 ? " has" : " have", " not arrived: ", Some(lacks));
+  return {std::move(finding)};
 }
 
 // Returns what to do about a cluster that waits for these bindings, or else for its Works.
@@ -267,6 +311,24 @@ Findings ClusterIsLeaving(const Chain& chain) {
                         chain.object->metadata()["deletionTimestamp"].AsString(), " and waits for ",
                         absl::StrJoin(waits, ", and for ")),
            AdviceForLeaving(chain, works.empty() ? bindings : Objects())}};
+}
+
+// The condition is written within seconds by who looks at the cluster.
+Findings ClusterIsNotJudged(const Chain& chain) {
+  if (!IsCluster(chain) || chain.object->IsDeleting()) return {};
+  const api::ClusterView view(*chain.object);
+  if (!view.ReadyStatus().empty()) return {};
+  Finding finding{
+      kStep, Grade::kWaiting,
+      absl::StrCat(chain.Name(), " has no condition Ready, so nobody knows whether it is ready"),
+      "see whether karmada-controller-manager runs, which writes the condition"};
+  finding.waits_for = Program::kControllerManager;
+  if (view.IsPull()) {
+    finding.advice = AdviceForAgent(chain, chain.asked.key.name);
+    finding.waits_for = Program::kAgent;
+    finding.cluster = chain.asked.key.name;
+  }
+  return {std::move(finding)};
 }
 
 Findings ClusterLacksWorks(const Chain& chain) {
@@ -324,6 +386,11 @@ Findings QuotaIsExceeded(const Chain& chain) {
   return {{kStep, Grade::kStuck, absl::StrCat(chain.Name(), " is exceeded: ", Some(exceeded)),
            absl::StrCat("raise spec.overall, or use less of it in the namespace ",
                         chain.asked.key.ns, "; what is there stays")}};
+}
+
+bool CouldJudgeOwn(const Chain& chain) {
+  const bool governs_nothing = IsPolicy(chain) && Governed(chain).empty();
+  return !governs_nothing || UnreadKinds(chain).empty();
 }
 
 std::string OwnState(const Chain& chain) {

@@ -4,6 +4,7 @@
 #define LENS_WHY_OWN_KINDS_H_
 
 #include <string>
+#include <vector>
 
 #include "lens/why/chain.h"
 #include "lens/why/checks.h"
@@ -22,12 +23,20 @@ Findings AutoscalerHasNoTarget(const Chain& chain);
 Findings PolicyGovernsNothing(const Chain& chain);
 Findings PolicyDoesNotBringAll(const Chain& chain);
 Findings ClusterIsLeaving(const Chain& chain);
+Findings ClusterIsNotJudged(const Chain& chain);
 Findings ClusterLacksWorks(const Chain& chain);
 Findings MultiClusterServiceHasNoService(const Chain& chain);
 Findings RebalancingFailed(const Chain& chain);
 Findings QuotaIsExceeded(const Chain& chain);
 Findings QuotaRefusesTemplates(const Chain& chain);
 Findings ServiceHasNoEndpoints(const Chain& chain);
+
+// Returns the kinds that the policy or override policy selects and that could not be read.
+std::vector<std::string> UnreadKinds(const Chain& chain);
+
+// Returns whether so much could be read that the absence of findings says something about the
+// object: what a policy governs, or what it selects if it governs nothing.
+bool CouldJudgeOwn(const Chain& chain);
 
 // Returns what the object does when nothing is wrong with it: "PropagationPolicy shop/web governs 2
 // templates, and all of them have arrived". REQUIRES: chain.object exists.

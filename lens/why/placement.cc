@@ -338,6 +338,12 @@ Finding ExplainSchedulerRefusal(const Chain& chain, const kube::Object& binding,
   return finding;
 }
 
+bool UsesAllThatFit(const kube::Object& binding) {
+  const api::BindingView view(binding);
+  const bool is_divided = view.IsDivided() && view.IsWorkload() && view.Components().size() <= 1;
+  return view.Placement()["spreadConstraints"].empty() && !is_divided;
+}
+
 std::string LookAgain(const Chain& chain) {
   return absl::StrCat("change the template, for example: ", chain.asked.Kubectl("annotate"),
                       " retry=1 --overwrite; or name it in a WorkloadRebalancer");

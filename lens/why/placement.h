@@ -19,6 +19,9 @@ Finding ExplainSchedulerRefusal(const Chain& chain, const kube::Object& binding,
 // Returns what to do about an obstacle; "" for one that nobody can remove.
 std::string AdviceFor(const Chain& chain, ObstacleKind kind);
 
+// Returns whether the scheduler gives every cluster that fits a whole copy.
+bool UsesAllThatFit(const kube::Object& binding);
+
 // Returns how karmada-scheduler is made to look again: "change the template, for example: kubectl
 // ...; or name it in a WorkloadRebalancer".
 std::string LookAgain(const Chain& chain);

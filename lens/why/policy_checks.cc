@@ -180,8 +180,9 @@ Findings ClustersDoNotServeTheKind(const Chain& chain) {
 Findings PolicyIsLazy(const Chain& chain) {
   const kube::ObjectPtr policy = Governing(chain);
   if (policy == nullptr || !api::PolicyView(*policy).IsLazy()) return {};
-  const bool current = chain.binding != nullptr && HasPlacementOf(chain, *policy);
-  if (current) return {};
+  const bool is_current =
+      chain.binding != nullptr && FieldsBehind(*chain.object, *chain.binding, *policy).empty();
+  if (is_current) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat(policy->Describe(), " is lazy (spec.activationPreference), so ",
                         chain.binding == nullptr ? "it" : "its change",

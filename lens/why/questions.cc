@@ -1,3 +1,7 @@
+// Kinds as the control plane serves them, the object that a binding or a Work stands for, the
+// clusters that are asked, what a policy has claimed, and what a template needs of members. Each
+// answer follows from what was read before; nothing is remembered.
+
 #include "lens/why/questions.h"
 
 #include <algorithm>
@@ -8,6 +12,7 @@
 #include "api/binding.h"
 #include "api/binding_resource.h"
 #include "api/names.h"
+#include "api/policy_scope.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/spelling.h"
@@ -81,6 +86,40 @@ std::optional<Question> AboutItsObject(const Question& question, const kube::Obj
   }
   const bool is_served = ServedAs(discovery, about.gvk) != nullptr;
   return is_served && !api::IsKarmadaGroup(about.gvk.group) ? std::optional(about) : std::nullopt;
+}
+
+Objects ClustersToAsk(const Chain& chain) {
+  Objects clusters;
+  const std::vector<api::TargetCluster> targets = chain.Targets();
+  for (const auto& [name, cluster] : chain.clusters) {
+    const bool is_target =
+        std::any_of(targets.begin(), targets.end(),
+                    [&, &n = name](const api::TargetCluster& t) { return t.name == n; });
+    const bool is_meant = is_target || chain.works.count(name) > 0 || chain.object == nullptr;
+    if (is_meant && chain.Concerns(name)) clusters.push_back(cluster);
+  }
+  return clusters;
+}
+
+bool AnyIsGovernedBy(const Objects& objects, const kube::Object& policy) {
+  using api::policy_scope::Cluster;
+  using api::policy_scope::Namespaced;
+  return std::any_of(objects.begin(), objects.end(), [&](const kube::ObjectPtr& object) {
+    const kube::Gvk gvk = object->gvk();
+    if (gvk != api::ResourceBindings().gvk && gvk != api::ClusterResourceBindings().gvk) {
+      return false;
+    }
+    return policy.key() ==
+           (policy.ns().empty() ? Cluster::ClaimOn(*object) : Namespaced::ClaimOn(*object));
+  });
+}
+
+std::string ClaimSelector(const kube::Object& policy) {
+  using api::policy_scope::Cluster;
+  using api::policy_scope::Namespaced;
+  const absl::string_view label = policy.ns().empty() ? absl::string_view(Cluster::kIdLabel)
+                                                      : absl::string_view(Namespaced::kIdLabel);
+  return absl::StrCat(label, "=", policy.Label(label));
 }
 
 std::vector<api::DependentReference> NeedsOfMembers(const kube::Object& object) {

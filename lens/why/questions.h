@@ -36,6 +36,16 @@ std::vector<std::string> NamespacesWith(kube::Client& client, const kube::Resour
 std::optional<Question> AboutItsObject(const Question& question, const kube::ObjectPtr& read,
                                        const kube::Discovery& discovery);
 
+// Returns the clusters that are asked for the object: those that shall hold it, all of them when it
+// is unknown which did.
+Objects ClustersToAsk(const Chain& chain);
+
+// Returns whether one of the bindings among the objects has the claim of the policy.
+bool AnyIsGovernedBy(const Objects& objects, const kube::Object& policy);
+
+// Returns the label selector of what the policy has claimed: "clusterpropagationpolicy...=ID".
+std::string ClaimSelector(const kube::Object& policy);
+
 // Returns what the template names that clusters have of their own: a StorageClass, for example.
 std::vector<api::DependentReference> NeedsOfMembers(const kube::Object& object);
 

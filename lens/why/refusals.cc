@@ -34,6 +34,8 @@ struct Row {
   std::string (*advise)(const Chain& chain, const kube::Object& work,
                         absl::string_view message) = nullptr;
   bool says_all = false;  // The message adds nothing to the cause.
+  // What else has to hold of the message; nullptr for nothing.
+  bool (*fits)(absl::string_view message) = nullptr;
 };
 
 // Returns "the template", or also the override policies that change it in this Work's cluster.
@@ -106,8 +108,8 @@ constexpr Row kRows[] = {
     {"exceeded quota", "a ResourceQuota of $C refuses it", "", AdviceForQuota},
     {kNamespaceEnds, "its namespace is being deleted in $C",
      "see which finalizers hold up the namespace $NS in $C"},
-    {kNoNamespace, "its namespace does not exist in $C",
-     "propagate the namespace $NS, or create it in $C"},
+    {"namespaces \"", "its namespace does not exist in $C",
+     "propagate the namespace $NS, or create it in $C", nullptr, false, SaysNoNamespace},
     {"is forbidden", "Karmada's account in $C may not write it",
      "give the account of the Cluster's Secret the right in $C"},
     {"Unauthorized", "$C refuses Karmada's credentials", "join the cluster again"},
@@ -132,9 +134,12 @@ constexpr Row kPullRows[] = {
      "see by which account karmada-agent reaches the API server of $C"},
 };
 
-const Row* RowFor(absl::string_view message, bool is_pull) {
+// Of an object without a namespace no row counts that speaks of its namespace.
+const Row* RowFor(const Chain& chain, const std::string& cluster, absl::string_view message) {
+  const bool is_pull = IsPull(chain, cluster);
   const auto* found = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& row) {
-    return absl::StrContains(message, row.words);
+    if (!absl::StrContains(message, row.words)) return false;
+    return row.fits == nullptr || (!chain.asked.key.ns.empty() && row.fits(message));
   });
   if (found == std::end(kRows)) return nullptr;
   const auto* pulled =
@@ -217,8 +222,20 @@ std::string ShortMessage(absl::string_view message) {
   return absl::StrCat(text, message);
 }
 
+bool SaysNoNamespace(absl::string_view message) {
+  constexpr absl::string_view kBefore = "namespaces \"", kAfter = "\" not found";
+  for (size_t at = message.find(kBefore); at != absl::string_view::npos;
+       at = message.find(kBefore)) {
+    message.remove_prefix(at + kBefore.size());
+    const size_t end = message.find('"');
+    if (end == absl::string_view::npos) return false;
+    if (absl::StartsWith(message.substr(end), kAfter)) return true;
+  }
+  return false;
+}
+
 Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, absl::string_view message) {
-  const Row* row = RowFor(message, IsPull(chain, cluster));
+  const Row* row = RowFor(chain, cluster, message);
   if (row == nullptr) return {};
   return {absl::StrReplaceAll(row->cause, {{"$C", cluster}}),
           AdviceOf(*row, chain, cluster, message), row->says_all};
@@ -226,7 +243,7 @@ Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, absl::str
 
 std::string CauseOfRefusal(const Chain& chain, const std::string& cluster,
                            absl::string_view message) {
-  const Row* row = RowFor(message, IsPull(chain, cluster));
+  const Row* row = RowFor(chain, cluster, message);
   if (row == nullptr) return ShortMessage(message);
   const std::string cause = absl::StrReplaceAll(row->cause, {{"$C", cluster}});
   return row->says_all ? cause : absl::StrCat(cause, " (", ShortMessage(message), ")");

@@ -11,10 +11,12 @@
 namespace lens::why {
 
 // What messages contain by which it is known what they are about: a namespace that is being
-// deleted, one that does not exist, and an object that Karmada does not manage.
+// deleted, and an object that Karmada does not manage.
 inline constexpr char kNamespaceEnds[] = "is being terminated";
-inline constexpr char kNoNamespace[] = "namespaces \"";
 inline constexpr char kIsForeign[] = "Karmada will not manage this resource";
+// Returns whether the message says that a namespace does not exist: namespaces "shop" not found.
+// What is refused to a Namespace for another reason begins with the same words.
+bool SaysNoNamespace(absl::string_view message);
 
 struct Refusal {
   std::string cause;      // A clause that names the cluster; "" when the message is not known.

@@ -131,9 +131,12 @@ Findings ReplicasAreZero(const Chain& chain) {
   if (view.Replicas() != 0 || view.SchedulerObservedGeneration() == 0 || !view.IsWorkload()) {
     return {};
   }
-  return {{kStep, Grade::kStuck,
-           absl::StrCat(chain.Name(), " has 0 replicas, so the scheduler gives it to no cluster"),
-           "set spec.replicas of the template"}};
+  Finding finding{
+      kStep, Grade::kStuck,
+      absl::StrCat(chain.Name(), " has 0 replicas, so the scheduler gives it to no cluster"),
+      "set spec.replicas of the template"};
+  finding.is_wanted = true;
+  return {std::move(finding)};
 }
 
 Findings NotScheduledYet(const Chain& chain) {
@@ -270,6 +273,76 @@ bool HasWeight(const kube::Object& binding, const kube::Object& cluster) {
          });
 }
 
+// Returns whether the term of clusterAffinities means the cluster, also as one that it overflows
+// into.
+bool MeansIt(const json::Value& term, const kube::Object& cluster) {
+  const json::Value alone =
+      json::Value::Object({{"clusterAffinities", json::Value::Array({term})}});
+  const std::vector<api::ClusterAffinity> affinities = api::AffinitiesOf(alone);
+  return std::any_of(affinities.begin(), affinities.end(), [&](const api::ClusterAffinity& one) {
+    return one.Matches(api::ClusterView(cluster));
+  });
+}
+
+// Explains by the clusterAffinities why a cluster that fits is not chosen: the scheduler uses one
+// of them, and goes on to the next one when its clusters do not suffice. Returns whether it is so.
+bool ExplainByTerms(const kube::Object& binding, const kube::Object& cluster, Finding& finding) {
+  const auto& terms = api::BindingView(binding).Placement()["clusterAffinities"].items();
+  const json::Value& observed = binding.status()["schedulerObservingAffinityName"];
+  const auto used = std::find_if(terms.begin(), terms.end(), [&](const json::Value& term) {
+    return term["affinityName"] == observed;
+  });
+  if (used == terms.end() || MeansIt(*used, cluster)) return false;
+  const auto its = std::find_if(terms.begin(), terms.end(),
+                                [&](const json::Value& term) { return MeansIt(term, cluster); });
+  if (its == terms.end()) return false;
+  const std::string now = observed.ToString(), other = (*its)["affinityName"].ToString();
+  absl::StrAppend(&finding.cause, "fits, but it belongs to ", other, " of the clusterAffinities, ");
+  if (its > used) {
+    absl::StrAppend(&finding.cause, "which counts only when the clusters of ", now,
+                    " do not suffice");
+    finding.advice = absl::StrCat("nothing if it is meant so; otherwise add ", cluster.name(),
+                                  " to ", now, " in the policy");
+  } else {
+    absl::StrAppend(&finding.cause, "from which karmada-scheduler has gone on to ", now,
+                    ", and it does not go back by itself");
+    finding.advice = absl::StrCat(
+        "nothing if it may stay where it is; otherwise write another affinityName in place of ",
+        now,
+        " in the policy, so that the scheduler begins with the first one again: it may leave the "
+        "clusters of ",
+        now, " then, and ", kWhatIsLost);
+  }
+  return true;
+}
+
+// Says why a cluster that passes all filters is not among the chosen ones.
+void ExplainFitting(const Chain& chain, const kube::Object& binding, const kube::Object& cluster,
+                    Finding& finding) {
+  if (ExplainByTerms(binding, cluster, finding)) return;
+  if (UsesAllThatFit(binding)) {
+    finding.cause += "fits by now, and karmada-scheduler has not looked again";
+    finding.advice = LookAgain(chain);
+    return;
+  }
+  if (!HasWeight(binding, cluster)) {
+    const UnknownCluster unknown = FindUnknownCluster(chain, StaticWeights(binding));
+    absl::StrAppend(&finding.cause,
+                    "fits, but the staticWeightList of the placement does not name it",
+                    unknown.text.empty() ? "" : absl::StrCat("; it names ", unknown.text));
+    finding.advice = unknown.meant.empty() ? absl::StrCat("add ", cluster.name(),
+                                                          " to the staticWeightList of the policy")
+                                           : absl::StrCat("write ", unknown.meant, " there");
+    return;
+  }
+  finding.cause +=
+      "fits, but the placement needs no further cluster (spread constraints, replicas)";
+  const bool spreads = !api::BindingView(binding).Placement()["spreadConstraints"].empty();
+  finding.advice =
+      spreads ? "raise maxGroups of the spread constraints, or name the cluster in the affinity"
+              : "give it more replicas";
+}
+
 Findings ClusterIsNotChosen(const Chain& chain) {
   const std::string& asked = chain.asked.cluster;
   const kube::Object* binding = ToSchedule(chain);
@@ -283,21 +356,8 @@ Findings ClusterIsNotChosen(const Chain& chain) {
   if (obstacle.kind != ObstacleKind::kNone) {
     finding.cause += obstacle.text;
     finding.advice = AdviceFor(chain, obstacle.kind);
-  } else if (!HasWeight(*binding, *cluster->second)) {
-    const UnknownCluster unknown = FindUnknownCluster(chain, StaticWeights(*binding));
-    absl::StrAppend(&finding.cause,
-                    "fits, but the staticWeightList of the placement does not name it",
-                    unknown.text.empty() ? "" : absl::StrCat("; it names ", unknown.text));
-    finding.advice = unknown.meant.empty()
-                         ? absl::StrCat("add ", asked, " to the staticWeightList of the policy")
-                         : absl::StrCat("write ", unknown.meant, " there");
   } else {
-    finding.cause +=
-        "fits, but the placement needs no further cluster (spread constraints, replicas)";
-    const bool spreads = !api::BindingView(*binding).Placement()["spreadConstraints"].empty();
-    finding.advice =
-        spreads ? "raise maxGroups of the spread constraints, or name the cluster in the affinity"
-                : "give it more replicas";
+    ExplainFitting(chain, *binding, *cluster->second, finding);
   }
   return {finding};
 }

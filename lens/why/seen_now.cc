@@ -124,7 +124,7 @@ bool HasNone(const Chain& chain, const std::string& cluster) {
 }  // namespace
 
 bool IsAboutNamespace(absl::string_view message) {
-  return absl::StrContains(message, kNamespaceEnds) || absl::StrContains(message, kNoNamespace);
+  return absl::StrContains(message, kNamespaceEnds) || SaysNoNamespace(message);
 }
 
 Objects ClustersWithoutNamespace(const Chain& chain) {

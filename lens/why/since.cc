@@ -1,3 +1,7 @@
+// Each check has the time that says most: of a deletion, a condition, a Lease, the first event that
+// reports it, or, for what has never gone on, of the creation. A time that nothing records is
+// absl::InfinitePast(). No state.
+
 #include "lens/why/since.h"
 
 #include <algorithm>
@@ -53,6 +57,18 @@ absl::Time ReportedAt(const Chain& chain, const kube::ObjectPtr& about,
   return first == absl::InfinitePast() ? EventTime(*event) : first;
 }
 
+// Returns when the first of the template's Works was deleted.
+absl::Time FirstDeletion(const Chain& chain) {
+  absl::Time first = absl::InfinitePast();
+  for (const auto& [cluster, work] : chain.works) {
+    const absl::Time deleted = DeletedAt(work);
+    if (first == absl::InfinitePast() || (deleted != absl::InfinitePast() && deleted < first)) {
+      first = deleted;
+    }
+  }
+  return first;
+}
+
 absl::Time LeaseEnded(const Chain& chain, const Finding& finding) {
   const kube::ObjectPtr lease = finding.waits_for == Program::kAgent
                                     ? Find(chain.agents, finding.cluster)
@@ -95,6 +111,7 @@ absl::Time SinceWhen(const Chain& chain, const Finding& finding) {
   const std::string& check = finding.check;
   if (check == kProgramNotRunning) return LeaseEnded(chain, finding);
   if (check == "template-deleting") return DeletedAt(chain.object);
+  if (check == "template-gone" && chain.binding == nullptr) return FirstDeletion(chain);
   if (check == "binding-deleting" || check == "template-gone") return DeletedAt(chain.binding);
   if (check == "scheduler-refuses" && chain.binding != nullptr) {
     return ChangedAt(api::BindingView(*chain.binding).Conditions(), api::kBindingScheduled);

@@ -95,6 +95,36 @@ std::string AdviceForWorksOf(const Chain& chain) {
   return advice;
 }
 
+bool IsOfWorkload(const kube::Gvk& gvk) { return gvk.kind == "Pod" || gvk.kind == "ReplicaSet"; }
+
+std::string AskAboutWorkload(const Chain& chain) {
+  return absl::StrCat("ask about the workload that makes it: a ", chain.asked.gvk.kind,
+                      " of a workload is only in members, where kubectl shows it");
+}
+
+// Returns a finding about an object that a controller of a member has made there: it is no template
+// that has been deleted, and to delete it would help nobody.
+Findings MadeInMembers(const Chain& chain) {
+  for (const auto& [cluster, answer] : chain.members) {
+    if (answer.object == nullptr) continue;
+    const kube::OwnerRef owner = answer.object->ControllerOwner();
+    const bool is_karmadas = answer.object->Label(api::kManagedLabel) == api::kManagedValue;
+    if (owner.name.empty() && (is_karmadas || !IsOfWorkload(chain.asked.gvk))) continue;
+    Finding finding{kStep, Grade::kStuck,
+                    absl::StrCat("there is no ", chain.Name(), " in the control plane; ", cluster,
+                                 " has one, which ",
+                                 owner.name.empty()
+                                     ? "is not Karmada's"
+                                     : absl::StrCat(owner.kind, " ", owner.name, " there made"))};
+    const auto gvk = kube::ParseGvk(owner.api_version, owner.kind);
+    const bool is_template = gvk.ok() && !owner.name.empty() && !IsOfWorkload(*gvk);
+    finding.advice = is_template ? chain.asked.AskAbout(*gvk, {chain.asked.key.ns, owner.name})
+                                 : AskAboutWorkload(chain);
+    return {std::move(finding)};
+  }
+  return {};
+}
+
 Findings TemplateIsGone(const Chain& chain) {
   if (chain.object != nullptr) return {};
   const std::vector<std::string> works = ClustersWithWorks(chain);
@@ -112,6 +142,7 @@ Findings TemplateIsGone(const Chain& chain) {
                           absl::StrJoin(works, ", "), " is still there", removal.why),
              removal.advice}};
   }
+  if (Findings made = MadeInMembers(chain); !made.empty()) return made;
   const std::string leaves = StillLeaves(chain);
   if (!leaves.empty()) {
     return {
@@ -139,10 +170,7 @@ Findings TemplateIsGone(const Chain& chain) {
     return {finding};
   }
   const std::vector<std::string>& others = chain.elsewhere;
-  if (chain.asked.gvk.kind == "Pod" || chain.asked.gvk.kind == "ReplicaSet") {
-    finding.advice = absl::StrCat("ask about the workload that makes it: a ", chain.asked.gvk.kind,
-                                  " of a workload is only in members, where kubectl shows it");
-  }
+  if (IsOfWorkload(chain.asked.gvk)) finding.advice = AskAboutWorkload(chain);
   if (chain.lacks_space) {
     absl::StrAppend(&finding.cause, "; there is no namespace ", chain.asked.key.ns, " either");
   }
@@ -307,6 +335,8 @@ constexpr Check kChecks[] = {
      "it reports that it fails:", OwnObjectFails},
     {"agent-silent", "Does the agent of a pull cluster renew its Lease?",
      "the agent of a cluster is silent", OwnAgentIsSilent},
+    {"cluster-not-judged", "Does a Cluster say whether it is ready?",
+     "nobody knows whether it is ready:", ClusterIsNotJudged},
     {"own-object-cluster", "Does it name a cluster that does not exist?",
      "it names a cluster that does not exist:", OwnObjectNamesNoCluster},
     {"policy-kind", "Does the control plane serve what a policy selects?",

@@ -25,6 +25,7 @@
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
 #include "lens/why/interpretation.h"
+#include "lens/why/matching.h"
 
 namespace lens::why {
 namespace {
@@ -126,6 +127,24 @@ bool AllWorksAreCurrent(const Chain& chain) {
   return true;
 }
 
+// Returns where the suspension of the binding comes from: its policy, unless it has none, or one
+// that does not suspend dispatching to the cluster.
+std::string Suspender(const Chain& chain, const std::string& cluster) {
+  std::string claim;
+  const kube::ObjectPtr policy = ClaimingPolicy(chain, *chain.binding, &claim);
+  // A policy has the suspension in the same form as a binding.
+  const bool is_policys =
+      !claim.empty() &&
+      (policy == nullptr || api::BindingView(*policy).IsDispatchingSuspended(cluster));
+  return is_policys ? "policy" : chain.binding->Describe();
+}
+
+// Returns what to do about a suspension that comes from there.
+std::string AdviceForSuspension(const std::string& suspender) {
+  return suspender == "policy" ? "change spec.suspension of the policy"
+                               : absl::StrCat("change spec.suspension of ", suspender);
+}
+
 Findings DispatchingIsSuspended(const Chain& chain) {
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const bool by_binding = chain.binding != nullptr &&
@@ -133,13 +152,14 @@ Findings DispatchingIsSuspended(const Chain& chain) {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     const bool by_work = work != nullptr && api::WorkView(*work).IsDispatchingSuspended();
     if (!by_binding && !by_work) return {};
+    const std::string suspender = by_binding ? Suspender(chain, target.name) : "";
     Finding finding{
         kStep, Grade::kStuck,
-        absl::StrCat(
-            "dispatching of ", chain.Name(), " to ", target.name, " is suspended (",
-            by_binding ? "spec.suspension of its policy" : "spec.suspendDispatching of its Work",
-            "): the cluster gets no change, and drift there is not put back"),
-        by_binding ? "change spec.suspension of the policy" : "change the Work"};
+        absl::StrCat("dispatching of ", chain.Name(), " to ", target.name, " is suspended (",
+                     by_binding ? absl::StrCat("spec.suspension of its ", suspender)
+                                : "spec.suspendDispatching of its Work",
+                     "): the cluster gets no change, and drift there is not put back"),
+        by_binding ? AdviceForSuspension(suspender) : "change the Work"};
     finding.is_wanted = true;
     return finding;
   });
@@ -323,7 +343,7 @@ Findings WorkIsLeftOver(const Chain& chain) {
       std::string text = api::message::SuspendedWorkKept(cluster);
       text.pop_back();  // The full stop.
       findings.push_back({kStep, Grade::kStuck, absl::StrCat(chain.Name(), ": ", text),
-                          "change spec.suspension of the policy", cluster});
+                          AdviceForSuspension(Suspender(chain, cluster)), cluster});
       findings.back().is_wanted = true;
       continue;
     }

@@ -43,10 +43,11 @@ kube::HttpResponse AnswerOf(const std::string& path) {
 
 using AnswerFn = std::function<const char*(const std::string& path)>;
 
-// Reads the chain of Deployment shop/web from a server that refuses the paths that `refuses` names.
-// What `has` returns, unless it is nullptr, is the server's answer.
+// Reads the chain of an object from a server that refuses the paths that `refuses` names. What
+// `has` returns, unless it is nullptr, is the server's answer.
 template <class Refuses>
-absl::StatusOr<lens::why::Chain> Read(Refuses refuses, const AnswerFn& has = nullptr) {
+absl::StatusOr<lens::why::Chain> ReadAbout(const kube::Resource& kind, const kube::ObjectKey& key,
+                                           Refuses refuses, const AnswerFn& has) {
   const auto transport = std::make_shared<ScriptedTransport>(
       [=](const kube::HttpRequest& request, int) -> absl::StatusOr<kube::HttpResponse> {
         const char* known = has == nullptr ? nullptr : has(request.path);
@@ -57,12 +58,29 @@ absl::StatusOr<lens::why::Chain> Read(Refuses refuses, const AnswerFn& has = nul
   kube::Client client(transport, {.host = "example:6443"}, base::RealClock(), nullptr);
   kube::Discovery discovery;
   discovery.resources.push_back({kDeployments, {"get", "list"}, {}, true});
+  discovery.resources.push_back({api::ClusterPropagationPolicies(), {"get", "list"}, {}, true});
   lens::why::Question question;
-  question.gvk = kDeployments.gvk;
-  question.key = {"shop", "web"};
+  question.gvk = kind.gvk;
+  question.key = key;
   const kube::ConnectionConfig no_proxy;
   return lens::why::ReadChain({client, discovery, no_proxy}, std::move(question), {});
 }
+
+// The same of Deployment shop/web.
+template <class Refuses>
+absl::StatusOr<lens::why::Chain> Read(Refuses refuses, const AnswerFn& has = nullptr) {
+  return ReadAbout(kDeployments, {"shop", "web"}, refuses, has);
+}
+
+// A ClusterPropagationPolicy for all Deployments, and one of them.
+constexpr char kForAll[] = R"({"apiVersion":"policy.karmada.io/v1alpha1",
+  "kind":"ClusterPropagationPolicy",
+  "metadata":{"name":"all","labels":{"clusterpropagationpolicy.karmada.io/permanent-id":"id"}},
+  "spec":{"resourceSelectors":[{"apiVersion":"apps/v1","kind":"Deployment"}]}})";
+constexpr char kDeploymentsOfShop[] = R"({"kind":"List","metadata":{"resourceVersion":"1"},"items":[
+  {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop",
+    "labels":{"clusterpropagationpolicy.karmada.io/permanent-id":"id"},
+    "annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}}}]})";
 
 }  // namespace
 
@@ -119,4 +137,51 @@ TEST_CASE("Lens: a health that could not be determined is explained by the event
   REQUIRE(chain->works.count("m1") == 1);
   const kube::ObjectPtr work = chain->works.at("m1");
   CHECK(lens::why::WhyUnhealthy(*chain, "m1", *work) == "attempt to index a nil value");
+}
+
+TEST_CASE("Lens: what a cluster policy selects is read in all namespaces when it names none") {
+  const auto nothing_refused = [](const std::string&) { return false; };
+  std::string asked;  // The path of the list of all Deployments.
+  const auto has = [&](const std::string& path) -> const char* {
+    if (absl::StrContains(path, "/clusterpropagationpolicies/all")) return kForAll;
+    if (!absl::StartsWith(path, "/apis/apps/v1/deployments?")) return nullptr;
+    asked = path;
+    return kDeploymentsOfShop;
+  };
+  const kube::Resource& kind = api::ClusterPropagationPolicies();
+  const auto unbound = ReadAbout(kind, {"", "all"}, nothing_refused, has);
+  REQUIRE(unbound.ok());
+  REQUIRE(unbound->candidates.size() == 1);
+  CHECK_FALSE(absl::StrContains(asked, "labelSelector"));
+  CHECK(lens::why::Diagnose(*unbound).headline ==
+        "ClusterPropagationPolicy all governs 1 template, of which 1 has not arrived: Deployment "
+        "shop/web is claimed and has no binding yet");
+
+  // Once it governs something, only what it has claimed.
+  constexpr char kBindings[] = R"({"kind":"List","metadata":{"resourceVersion":"1"},"items":[
+    {"apiVersion":"work.karmada.io/v1alpha2","kind":"ResourceBinding",
+     "metadata":{"name":"web-deployment","namespace":"shop",
+       "labels":{"clusterpropagationpolicy.karmada.io/permanent-id":"id"},
+       "annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}},
+     "spec":{"resource":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"web"}}}]})";
+  const auto bound =
+      ReadAbout(kind, {"", "all"}, nothing_refused, [&](const std::string& path) -> const char* {
+        return absl::StrContains(path, "/v1alpha2/resourcebindings?") ? kBindings : has(path);
+      });
+  REQUIRE(bound.ok());
+  CHECK(absl::StrContains(asked,
+                          "labelSelector=clusterpropagationpolicy.karmada.io%2Fpermanent-id%3Did"));
+}
+
+TEST_CASE("Lens: nobody says that nothing matches a policy whose templates may not be listed") {
+  const auto chain = ReadAbout(
+      api::ClusterPropagationPolicies(), {"", "all"},
+      [](const std::string& path) { return absl::StrContains(path, "/deployments"); },
+      [](const std::string& path) -> const char* {
+        return absl::StrContains(path, "/clusterpropagationpolicies/all") ? kForAll : nullptr;
+      });
+  REQUIRE(chain.ok());
+  const lens::why::Diagnosis diagnosis = lens::why::Diagnose(*chain);
+  CHECK(diagnosis.findings.empty());
+  CHECK_FALSE(diagnosis.arrived);
 }

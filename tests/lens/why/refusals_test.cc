@@ -7,7 +7,20 @@
 
 #include "absl/strings/str_cat.h"
 
+using lens::why::SaysNoNamespace;
 using lens::why::ShortMessage;
+
+TEST_CASE("Lens: a namespace is missing where the message says so, and not where it refuses it") {
+  CHECK(SaysNoNamespace("namespaces \"shop\" not found"));
+  CHECK(SaysNoNamespace("no: namespaces \"a\" is new; namespaces \"b\" not found"));
+  for (const char* message :
+       {"namespaces \"shop\" is forbidden: User \"u\" cannot get resource \"namespaces\"",
+        "namespaces \"shop\" is forbidden: no right: RBAC: clusterrole \"r\" not found",
+        "deployments.apps \"web\" not found", "namespaces \"shop", "namespaces \"", ""}) {
+    INFO(message);
+    CHECK_FALSE(SaysNoNamespace(message));
+  }
+}
 
 TEST_CASE("Lens: long values are left out of what a member says, short ones stay") {
   const std::string pods(100, 'p');
