@@ -6,13 +6,16 @@
 
 #include "cmd/lens/serve.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/lens_keys.h"
 #include "base/daemon_process.h"
@@ -26,6 +29,7 @@
 #include "cmd/lens/what_if_flags.h"
 #include "detector/template_filter.h"
 #include "kube/kubeconfig/kubeconfig.h"
+#include "lens/serve/commands.h"
 #include "lens/serve/server.h"
 #include "tool/live_objects.h"
 
@@ -128,16 +132,20 @@ void SayWhere(const ServeFlags& flags, int port, tool::Console& console) {
               << std::endl;
 }
 
-// Has commands to copy name the control plane. Behind the API server the kubeconfig is one of a
-// pod, of which nobody who looks has a copy.
+// Has commands to copy name the control plane, from whatever directory. Viewers with a token and
+// users behind the API server have kubeconfigs of their own, and are not told where this one is.
 void NamePlane(ServeFlags& flags) {
-  if (flags.options.mode == serve::Mode::kUsers) return;
+  if (flags.options.mode != serve::Mode::kLocal) return;
+  const auto add = [&](const char* flag, const std::string& value) {
+    absl::StrAppend(&flags.options.flags.flags, " ", flag, absl::StartsWith(value, "-") ? "=" : " ",
+                    serve::ShellWord(value));
+  };
   if (!flags.live.kubeconfig.empty()) {
-    absl::StrAppend(&flags.options.flags.flags, " --kubeconfig ", flags.live.kubeconfig);
+    std::error_code none;
+    const auto path = std::filesystem::absolute(flags.live.kubeconfig, none);
+    add("--kubeconfig", none ? flags.live.kubeconfig : path.string());
   }
-  if (!flags.live.context.empty()) {
-    absl::StrAppend(&flags.options.flags.flags, " --context ", flags.live.context);
-  }
+  if (!flags.live.context.empty()) add("--context", flags.live.context);
 }
 
 // Users are impersonated, and a kubeconfig that impersonates somebody leaves no room for that.

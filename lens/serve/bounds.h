@@ -22,6 +22,7 @@ inline constexpr absl::Duration kViewerLeaves = absl::Minutes(5);
 inline constexpr size_t kMostFleetBytes = 1 << 20;
 
 inline constexpr size_t kMostConnections = 512;
+inline constexpr size_t kMostHandshakes = 128;     // Of TLS, that are not complete.
 inline constexpr size_t kMostStreams = 256;        // Live updates, of all viewers.
 inline constexpr size_t kMostStreamsOfViewer = 8;  // Of one with a token.
 inline constexpr size_t kMostStreamBacklog = 16 << 10;
@@ -37,7 +38,7 @@ inline constexpr size_t kMostAnswerBytes = 8 << 20;
 inline constexpr int kThreadsForOne = 8;     // About one object: 4 MB.
 inline constexpr int kThreadsForLists = 2;   // About all of them: 80 MB.
 inline constexpr int kThreadsForWhatIf = 1;  // A simulation: 150 MB.
-inline constexpr size_t kMostWaiting = 256;  // In each of the three queues.
+inline constexpr size_t kMostWaiting = 256;  // In each of the three queues, and for a reading.
 
 // How long an answer may take, from its first question to the control plane to its last.
 inline constexpr absl::Duration kPatienceForOne = absl::Seconds(15);
@@ -50,6 +51,8 @@ inline constexpr absl::Duration kPatienceForCall = absl::Seconds(10);  // One of
 // than a quarter of the time.
 inline constexpr absl::Duration kPause = absl::Seconds(5);
 inline constexpr int kPausePerReading = 3;
+// How many templates are not fine in a cluster is shown beside newer things at least this long.
+inline constexpr absl::Duration kCountsFor = absl::Minutes(1);
 // While it is read, the control plane is asked this often whether it is still there: the reading
 // ends at once when it is not.
 inline constexpr absl::Duration kProbe = absl::Seconds(2);

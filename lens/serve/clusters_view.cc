@@ -1,10 +1,13 @@
 // Clusters with what is in them: templates that are meant for each by the bindings, those that are
-// being evicted, and, by the last reading of the fleet, those that are not fine there. What a
-// deletion waits for, and what a cluster lacks, says `why` about it.
+// being evicted, and, by the last reading of the fleet, those that are not fine there. Counts are
+// null where not all that is counted could be read. What a deletion waits for, and what a cluster
+// lacks, says `why` about it.
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -12,6 +15,7 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/resources.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "kube/meta/quantity.h"
 #include "lens/serve/lists.h"
@@ -26,8 +30,10 @@ struct Count {
 };
 using Counts = std::map<std::string, Count>;
 
-Counts CountByCluster(ListsOfView& lists) {
+// Returns nullopt when not all bindings could be read.
+std::optional<Counts> CountByCluster(ListsOfView& lists) {
   Counts counts;
+  bool is_whole = true;
   const auto add = [&](const kube::Object& object) {
     const api::BindingView binding(object);
     for (const api::TargetCluster& target : binding.DispatchTargets()) {
@@ -39,9 +45,17 @@ Counts CountByCluster(ListsOfView& lists) {
     return true;
   };
   for (const auto* kind : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    lists.Each(*kind, {"spec.clusters", "spec.requiredBy", "spec.gracefulEvictionTasks"}, "", add);
+    const bool all_read = lists.Each(
+        *kind, {"spec.clusters", "spec.requiredBy", "spec.gracefulEvictionTasks"}, "", add);
+    is_whole = is_whole && all_read;
   }
-  return counts;
+  return is_whole ? std::optional(std::move(counts)) : std::nullopt;
+}
+
+Count CountAt(const std::optional<Counts>& counts, const std::string& name) {
+  if (!counts.has_value()) return {};
+  const auto found = counts->find(name);
+  return found == counts->end() ? Count() : found->second;
 }
 
 json::Value TaintsOf(const api::ClusterView& cluster) {
@@ -77,7 +91,7 @@ json::Value RoomOf(const json::Value& summary) {
   return room;
 }
 
-json::Value ClusterJson(const kube::Object& object, const Count& count, int64_t not_fine) {
+json::Value ClusterJson(const kube::Object& object) {
   const api::ClusterView cluster(object);
   const json::Value* ready = kube::FindCondition(cluster.Conditions(), api::kClusterReady);
   const json::Value none;
@@ -98,9 +112,6 @@ json::Value ClusterJson(const kube::Object& object, const Count& count, int64_t 
   json.Set("taints", TaintsOf(cluster));
   json.Set("nodes", object.status()["nodeSummary"]);
   json.Set("room", RoomOf(object.status()["resourceSummary"]));
-  json.Set("templates", count.templates);
-  json.Set("evicting", count.evicting);
-  json.Set("notFine", not_fine);
   json.Set("joined", object.metadata()["creationTimestamp"]);
   json.Set("leavingSince", object.metadata()["deletionTimestamp"]);
   return json;
@@ -115,21 +126,24 @@ absl::StatusOr<json::Value> ClustersView(const Asked& asked) {
       {"metadata", "spec", "status.conditions", "status.kubernetesVersion", "status.nodeSummary",
        "status.resourceSummary.allocatable", "status.resourceSummary.allocated"});
   RETURN_IF_ERROR(lists.Check());
-  const Counts counts = CountByCluster(lists);
-  const FleetAnswerPtr last = asked.viewer.fleet().Last();
+  const std::optional<Counts> counts = CountByCluster(lists);
+  const NotFine not_fine = asked.viewer.fleet().CountsAt(base::RealClock().SteadyNow());
   json::Value items = json::Value::Array();
   int64_t ready = 0;
   for (const kube::ObjectPtr& cluster : clusters) {
     const std::string name(cluster->name());
-    const auto count = counts.find(name);
-    int64_t not_fine = 0;
-    if (last != nullptr && last->by_cluster.count(name) > 0) not_fine = last->by_cluster.at(name);
     if (api::ClusterView(*cluster).IsReady()) ++ready;
-    items.Append(ClusterJson(*cluster, count == counts.end() ? Count() : count->second, not_fine));
+    json::Value item = ClusterJson(*cluster);
+    const Count count = CountAt(counts, name);
+    item.Set("templates", counts.has_value() ? json::Value(count.templates) : json::Value());
+    item.Set("evicting", counts.has_value() ? json::Value(count.evicting) : json::Value());
+    item.Set("notFine", not_fine.InCluster(name));
+    items.Append(std::move(item));
   }
   return json::Value::Object({{"clusters", std::move(items)},
                               {"ready", ready},
-                              {"knowsNotFine", last != nullptr && last->status.ok()},
+                              {"knowsNotFine", not_fine.is_known},
+                              {"notFineReadAt", not_fine.ReadAt()},
                               {"unread", lists.Unread()},
                               {"readAt", kube::FormatTime(absl::Now())}});
 }

@@ -10,7 +10,8 @@
 
 namespace lens::serve {
 
-// Returns the text as one word of a shell: names of some kinds may have any character.
+// Returns the text as one word of bash or zsh, in printable ASCII: names of some kinds may have any
+// character, and what is copied must be what is seen.
 std::string ShellWord(absl::string_view text);
 
 // Returns a list of {what, command} about the asked object, its binding, its Works and its copies.

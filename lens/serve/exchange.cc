@@ -32,6 +32,10 @@ void Exchange::EndAfter(absl::Duration patience) {
   });
 }
 
+void Exchange::OnEnd(std::function<void()> callback) {
+  on_end_.emplace(source_.get_token(), std::move(callback));
+}
+
 void Exchange::Send(const absl::StatusOr<json::Value>& answer) {
   if (!answer.ok()) {
     return Send(ErrorAnswer(

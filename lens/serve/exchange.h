@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -33,6 +34,9 @@ class Exchange {
 
   // Begins to count the time. Call it once.
   void EndAfter(absl::Duration patience);
+  // Calls `callback` when the time is over, the client has gone or the server stops; at once if one
+  // of these has happened. Not when the object is destroyed before. Call it once.
+  void OnEnd(std::function<void()> callback);
   // Answers. An error that follows from the end of the time says so.
   void Send(const absl::StatusOr<json::Value>& answer);
   void Send(base::HttpResponse response);
@@ -49,6 +53,7 @@ class Exchange {
   absl::Duration patience_ = absl::ZeroDuration();
   const std::shared_ptr<std::atomic<bool>> is_late_ = std::make_shared<std::atomic<bool>>(false);
   bool is_answered_ = false;
+  std::optional<base::StopCallback<std::function<void()>>> on_end_;
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 

@@ -1,3 +1,8 @@
+// An answer is made from what was read: the templates that are not fine, as many as fit into the
+// bounds, and how many they are by cluster and by policy. Who asks while a reading is made waits
+// for its end, or gives up; who asks soon afterwards gets the same bytes. An answer that says why
+// nothing could be read takes the place of the last one, whose counts are kept.
+
 #include "lens/serve/fleet_reading.h"
 
 #include <algorithm>
@@ -41,8 +46,20 @@ json::Value Cut(json::Value fleet, size_t most) {
 
 // What could not be read may have come back, and waiting for it made the reading long.
 absl::Duration PauseAfter(const FleetAnswer& answer) {
-  if (!answer.status.ok()) return kPause;
+  const bool was_late = absl::IsDeadlineExceeded(answer.status);
+  if (!answer.status.ok() && !was_late) return kPause;
   return std::max(kPause, (answer.is_whole ? kPausePerReading : 1) * answer.took);
+}
+
+// Returns whether its counts may stand beside what is read now: for kCountsFor, or as long as it
+// takes to read a large fleet again.
+bool StillCounts(const FleetAnswer& answer, base::SteadyTime now) {
+  return now - answer.ended <= std::max(kCountsFor, PauseAfter(answer) + 2 * answer.took);
+}
+
+json::Value CountOf(const std::map<std::string, size_t>& counts, const std::string& name) {
+  const auto found = counts.find(name);
+  return static_cast<int64_t>(found == counts.end() ? 0 : found->second);
 }
 
 }  // namespace
@@ -78,31 +95,67 @@ FleetAnswer AnswerOf(const absl::StatusOr<fleet::Fleet>& read, absl::Duration to
   return answer;
 }
 
-bool FleetReading::Want(absl::Duration max_age, base::SteadyTime now, Done done) {
+bool IsRecent(const FleetAnswer& answer, base::SteadyTime now) {
+  return now - answer.ended < PauseAfter(answer);
+}
+
+json::Value NotFine::InCluster(const std::string& name) const {
+  return is_known ? CountOf(last->by_cluster, name) : json::Value();
+}
+
+json::Value NotFine::OfPolicy(const std::string& name) const {
+  return is_known ? CountOf(last->by_policy, name) : json::Value();
+}
+
+json::Value NotFine::ReadAt() const {
+  return last == nullptr ? json::Value() : TimeAsJson(last->at);
+}
+
+absl::StatusOr<FleetReading::Place> FleetReading::Want(absl::Duration max_age, base::SteadyTime now,
+                                                       Done done) {
   FleetAnswerPtr known;
   {
     absl::MutexLock lock(&mu_);
     const bool is_young = last_ != nullptr && last_->status.ok() && now - last_->ended <= max_age;
     if (!is_young) {
-      waiting_.push_back(std::move(done));
-      return !std::exchange(reading_, true);
+      if (waiting_.size() >= kMostWaiting) {
+        return absl::ResourceExhaustedError("too many wait for what is being read at the moment");
+      }
+      waiting_.emplace(++last_ticket_, std::move(done));
+      return Place{!std::exchange(reading_, true), last_ticket_};
     }
     known = last_;
   }
   done(known);
-  return false;
+  return Place();
+}
+
+bool FleetReading::GiveUp(uint64_t ticket) {
+  Done dropped;  // Destroyed without the lock.
+  absl::MutexLock lock(&mu_);
+  const auto found = waiting_.find(ticket);
+  if (found == waiting_.end()) return false;
+  dropped = std::move(found->second);
+  waiting_.erase(found);
+  return true;
+}
+
+bool FleetReading::Begin() {
+  absl::MutexLock lock(&mu_);
+  return !std::exchange(reading_, true);
 }
 
 void FleetReading::Finish(FleetAnswer answer) {
   const auto shared = std::make_shared<const FleetAnswer>(std::move(answer));
-  std::vector<Done> waiting;
+  std::map<uint64_t, Done> waiting;
   {
     absl::MutexLock lock(&mu_);
     last_ = shared;
+    if (shared->status.ok()) last_good_ = shared;
     reading_ = false;
     waiting.swap(waiting_);
   }
-  for (const Done& done : waiting) done(shared);
+  for (const auto& [ticket, done] : waiting) done(shared);
 }
 
 FleetAnswerPtr FleetReading::Last() const {
@@ -110,11 +163,16 @@ FleetAnswerPtr FleetReading::Last() const {
   return last_;
 }
 
+NotFine FleetReading::CountsAt(base::SteadyTime now) const {
+  absl::MutexLock lock(&mu_);
+  return {last_good_, last_good_ != nullptr && StillCounts(*last_good_, now)};
+}
+
 bool FleetReading::IsDue(base::SteadyTime now) const {
   absl::MutexLock lock(&mu_);
   if (reading_) return false;
   if (last_ == nullptr) return true;
-  return now - last_->ended >= PauseAfter(*last_);
+  return !IsRecent(*last_, now);
 }
 
 }  // namespace lens::serve

@@ -13,6 +13,8 @@ absl::StatusOr<json::Value> ScopedFleetView(const Asked& asked) {
   const base::SteadyTime start = clock.SteadyNow();
   const absl::StatusOr<fleet::Fleet> read =
       fleet::ReadFleet(asked.viewer.client(), *served, scope, asked.flags, asked.stop);
+  // A part would be shown as the whole.
+  if (asked.stop.stop_requested()) return absl::CancelledError("not all lists were read");
   const FleetAnswer answer = AnswerOf(read, clock.SteadyNow() - start, clock);
   RETURN_IF_ERROR(answer.status);
   return json::Parse(*answer.json);

@@ -1,6 +1,7 @@
 // What hangs together with one object: nodes and edges, and the same as a picture.
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "lens/graph/live.h"
@@ -37,6 +38,7 @@ absl::StatusOr<json::Value> GraphView(const Asked& asked) {
       graph::PartAround(whole, [&](const graph::Node& node) { return node.name == wanted; });
   json::Value answer = graph::JsonOf(part);
   answer.Set("svg", part.nodes.empty() ? "" : graph::SvgOf(part));
+  answer.Set("readAt", kube::FormatTime(absl::Now()));
   return answer;
 }
 

@@ -19,7 +19,7 @@ why::Objects ListsOfView::All(const kube::Resource& resource, std::vector<std::s
   return all;
 }
 
-void ListsOfView::Each(const kube::Resource& resource, std::vector<std::string> fields,
+bool ListsOfView::Each(const kube::Resource& resource, std::vector<std::string> fields,
                        absl::string_view ns, absl::FunctionRef<bool(kube::Object)> take) {
   kube::ListOptions options;
   options.fields = std::move(fields);
@@ -27,17 +27,18 @@ void ListsOfView::Each(const kube::Resource& resource, std::vector<std::string> 
   do {
     absl::StatusOr<kube::ListPage> page = client_.List(resource, ns, options, stop_);
     if (!page.ok()) {
-      if (kube::IsNoSuchKind(page.status())) return;
+      if (kube::IsNoSuchKind(page.status())) return true;
       Note(absl::StrCat(resource.gvk.kind, " objects: ", page.status().message()));
       if (first_error_.ok()) first_error_ = page.status();
-      return;
+      return false;
     }
     any_read_ = true;
     for (kube::Object& object : page->items) {
-      if (!take(std::move(object))) return;
+      if (!take(std::move(object))) return true;
     }
     options.continue_token = page->continue_token;
   } while (!options.continue_token.empty());
+  return true;
 }
 
 absl::Status ListsOfView::Check() const { return any_read_ ? absl::OkStatus() : first_error_; }

@@ -24,8 +24,9 @@ class ListsOfView {
   // A kind that the server does not have has none.
   why::Objects All(const kube::Resource& resource, std::vector<std::string> fields,
                    absl::string_view ns = "");
-  // Hands them out one by one; goes on as long as `take` returns true.
-  void Each(const kube::Resource& resource, std::vector<std::string> fields, absl::string_view ns,
+  // Hands them out one by one; goes on as long as `take` returns true. Returns false when they
+  // could not all be read.
+  bool Each(const kube::Resource& resource, std::vector<std::string> fields, absl::string_view ns,
             absl::FunctionRef<bool(kube::Object)> take);
 
   void Note(std::string sentence) { unread_.push_back(std::move(sentence)); }

@@ -1,17 +1,20 @@
 // Policies with what they have claimed, by the claims of the bindings, and with selectors that
-// select nothing. Of those that govern nothing some are asked about as `why` does, which names what
-// they nearly select; the others have a link to that answer.
+// select nothing, not even what another policy governs. Where not all bindings could be read that
+// an answer depends on, it is null. Of those that govern nothing some are asked about as `why`
+// does, which names what they nearly select; the others have a link to that answer.
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "api/binding.h"
 #include "api/policy.h"
+#include "api/resource_selector.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -34,7 +37,23 @@ struct Claimed {
   std::set<std::string> objects;  // "apps/v1 Deployment shop/web"
   std::set<std::string> kinds;    // "apps/v1 Deployment"
 };
-using Claims = std::map<std::string, Claimed>;  // By "PropagationPolicy shop/web".
+
+// What all policies have claimed.
+struct Claims {
+  struct Object {
+    std::string ns;
+    std::string policy;  // The one that has claimed it.
+  };
+  std::map<std::string, Claimed> by_policy;  // By "PropagationPolicy shop/web".
+  std::map<std::pair<std::string, std::string>, std::vector<Object>> by_name;  // By kind and name.
+  std::set<std::pair<std::string, std::string>> kinds;      // Each with each namespace.
+  bool knows_namespaced = true, knows_cluster_wide = true;  // All bindings were read.
+
+  // A PropagationPolicy claims nothing that has no namespace.
+  bool Knows(const kube::Object& policy) const {
+    return knows_namespaced && (knows_cluster_wide || !policy.ns().empty());
+  }
+};
 
 std::string KindText(absl::string_view api_version, absl::string_view kind) {
   return absl::StrCat(api_version, " ", kind);
@@ -48,15 +67,20 @@ Claims ReadClaims(const why::Chain& chain, ListsOfView& lists) {
     if (claim.empty()) return true;
     const api::ObjectReference reference = api::BindingView(binding).Resource();
     const std::string kind = KindText(reference.gvk().ApiVersion(), reference.gvk().kind);
-    Claimed& claimed = claims[claim];
+    const kube::ObjectKey key = reference.key();
+    Claimed& claimed = claims.by_policy[claim];
     ++claimed.templates;
     claimed.kinds.insert(kind);
-    claimed.objects.insert(absl::StrCat(kind, " ", reference.key().ToString()));
+    claimed.objects.insert(absl::StrCat(kind, " ", key.ToString()));
+    claims.by_name[{kind, key.name}].push_back({key.ns, claim});
+    claims.kinds.insert({kind, key.ns});
     return true;
   };
-  for (const auto* kind : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    lists.Each(*kind, {"metadata.labels", "metadata.annotations", "spec.resource"}, "", add);
-  }
+  const auto read = [&](const kube::Resource& kind) {
+    return lists.Each(kind, {"metadata.labels", "metadata.annotations", "spec.resource"}, "", add);
+  };
+  claims.knows_namespaced = read(api::ResourceBindings());
+  claims.knows_cluster_wide = read(api::ClusterResourceBindings());
   return claims;
 }
 
@@ -87,6 +111,41 @@ bool IsDead(const api::ResourceSelector& selector, const std::string& text,
   });
 }
 
+// What a selector selects, as far as the claims show it.
+struct Selected {
+  enum class Verdict { kSomething, kNothing, kNotKnown } verdict;
+  std::string governed_by = "";  // Another policy, which has claimed what this one selects.
+};
+
+Selected SelectedBy(const json::Value& json, const kube::Object& policy, const Claimed& claimed,
+                    const Claims& claims) {
+  using Verdict = Selected::Verdict;
+  const api::ResourceSelector selector = api::ResourceSelector::FromJson(json);
+  if (!claims.Knows(policy)) return {Verdict::kNotKnown};
+  if (!IsDead(selector, SelectorText(selector, policy), claimed)) return {Verdict::kSomething};
+  const std::string kind = KindText(selector.api_version(), selector.kind());
+  const std::string ns(selector.ns().empty() ? policy.ns() : selector.ns());
+  if (!selector.name().empty()) {
+    const auto found = claims.by_name.find({kind, std::string(selector.name())});
+    if (found == claims.by_name.end()) return {Verdict::kNothing};
+    for (const Claims::Object& object : found->second) {
+      if (ns.empty() || object.ns == ns) return {Verdict::kSomething, object.policy};
+    }
+    return {Verdict::kNothing};
+  }
+  const auto of_kind = claims.kinds.lower_bound({kind, ns});
+  const bool others_have_some = of_kind != claims.kinds.end() && of_kind->first == kind &&
+                                (ns.empty() || of_kind->second == ns);
+  if (!others_have_some) return {Verdict::kNothing};
+  // Whether one of them has the labels is not in the bindings.
+  return {json["labelSelector"].is_null() ? Verdict::kSomething : Verdict::kNotKnown};
+}
+
+json::Value SelectsNothing(Selected::Verdict verdict) {
+  if (verdict == Selected::Verdict::kNotKnown) return json::Value();
+  return verdict == Selected::Verdict::kNothing;
+}
+
 // Which policies have the very same selector by name, so that priority decides between them.
 using Rivals = std::map<std::string, std::vector<std::string>>;
 
@@ -101,20 +160,25 @@ Rivals RivalsAmong(const why::Objects& policies) {
   return rivals;
 }
 
-json::Value PolicyJson(const kube::Object& policy, const Claimed& claimed, const Rivals& rivals,
-                       int64_t not_fine) {
+json::Value PolicyJson(const kube::Object& policy, const Claims& claims, const Rivals& rivals,
+                       json::Value not_fine) {
   const api::PolicyView view(policy);
+  const auto own = claims.by_policy.find(policy.Describe());
+  static const Claimed& nothing = *new Claimed();
+  const Claimed& claimed = own == claims.by_policy.end() ? nothing : own->second;
   json::Value selectors = json::Value::Array();
-  for (const api::ResourceSelector& selector : view.ResourceSelectors()) {
-    const std::string text = SelectorText(selector, policy);
+  for (const json::Value& selector : policy.spec()["resourceSelectors"].items()) {
+    const std::string text = SelectorText(api::ResourceSelector::FromJson(selector), policy);
     json::Value others = json::Value::Array();
     if (const auto found = rivals.find(text); found != rivals.end()) {
       for (const std::string& other : found->second) {
         if (other != policy.Describe()) others.Append(other);
       }
     }
+    const Selected selected = SelectedBy(selector, policy, claimed, claims);
     selectors.Append(json::Value::Object({{"text", Shortened(text)},
-                                          {"selectsNothing", IsDead(selector, text, claimed)},
+                                          {"selectsNothing", SelectsNothing(selected.verdict)},
+                                          {"governedBy", selected.governed_by},
                                           {"alsoIn", std::move(others)}}));
   }
   json::Value json = SubjectOf(policy.gvk(), policy.key());
@@ -122,8 +186,8 @@ json::Value PolicyJson(const kube::Object& policy, const Claimed& claimed, const
   json.Set("preempts", view.PreemptsAlways());
   json.Set("isLazy", view.IsLazy());
   json.Set("propagateDeps", view.PropagateDeps());
-  json.Set("claims", claimed.templates);
-  json.Set("notFine", not_fine);
+  json.Set("claims", claims.Knows(policy) ? json::Value(claimed.templates) : json::Value());
+  json.Set("notFine", std::move(not_fine));
   json.Set("selectors", std::move(selectors));
   json.Set("created", policy.metadata()["creationTimestamp"]);
   json.Set("deleting", policy.metadata()["deletionTimestamp"]);
@@ -149,7 +213,8 @@ void ExplainSome(const Asked& asked, const kube::Discovery& served, json::Value&
   const base::SteadyTime end = base::RealClock().SteadyNow() + kExplainFor;
   size_t explained = 0;
   for (size_t i = 0; i < policies.size(); ++i) {
-    if (policies.At(i)["claims"].AsInt() > 0 || explained == kExplained) continue;
+    const json::Value& claims = policies.At(i)["claims"];
+    if (claims.is_null() || claims.AsInt() > 0 || explained == kExplained) continue;
     if (base::RealClock().SteadyNow() > end) return;
     Explain(asked, served, policies.MutableAt(i));
     ++explained;
@@ -172,19 +237,15 @@ absl::StatusOr<json::Value> PoliciesView(const Asked& asked) {
   chain.policies = policies;
   const Claims claims = ReadClaims(chain, lists);
   const Rivals rivals = RivalsAmong(policies);
-  const FleetAnswerPtr last = asked.viewer.fleet().Last();
+  const NotFine not_fine = asked.viewer.fleet().CountsAt(base::RealClock().SteadyNow());
   json::Value items = json::Value::Array();
   for (const kube::ObjectPtr& policy : policies) {
-    const std::string name = policy->Describe();
-    const auto claimed = claims.find(name);
-    int64_t not_fine = 0;
-    if (last != nullptr && last->by_policy.count(name) > 0) not_fine = last->by_policy.at(name);
-    items.Append(PolicyJson(*policy, claimed == claims.end() ? Claimed() : claimed->second, rivals,
-                            not_fine));
+    items.Append(PolicyJson(*policy, claims, rivals, not_fine.OfPolicy(policy->Describe())));
   }
   ExplainSome(asked, *served, items);
   return json::Value::Object({{"policies", std::move(items)},
-                              {"knowsNotFine", last != nullptr && last->status.ok()},
+                              {"knowsNotFine", not_fine.is_known},
+                              {"notFineReadAt", not_fine.ReadAt()},
                               {"unread", lists.Unread()},
                               {"readAt", kube::FormatTime(absl::Now())}});
 }

@@ -3,7 +3,8 @@
 // tokens or users (aggregated_api.h), their credentials are tried first, each time. The answer
 // about the whole fleet is made once for all who ask at the same time, and kept for some seconds;
 // while somebody follows live, a timer has it read again, and tells all who follow that viewer's
-// readings. What waits or is read when the server stops is dropped.
+// readings. A reading that was ended before it was complete is an error, never an answer. What
+// waits or is read when the server stops is dropped.
 
 #include "lens/serve/server.h"
 
@@ -14,8 +15,10 @@
 #include <map>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -48,6 +51,30 @@ std::string PeerOf(const base::HttpRequest& request) {
   return request.remote_address.substr(0, request.remote_address.rfind(':'));
 }
 
+// Ends a reading before it is complete, and knows why. Thread-safe.
+class ReadingEnd {
+ public:
+  // Ends it; the first reason counts.
+  void Because(const absl::Status& why) {
+    {
+      absl::MutexLock lock(&mu_);
+      why_.Update(why);
+    }
+    source_.request_stop();
+  }
+  // OK as long as it goes on.
+  absl::Status why() const {
+    absl::MutexLock lock(&mu_);
+    return why_;
+  }
+  base::StopToken stop() const { return source_.get_token(); }
+
+ private:
+  base::StopSource source_;
+  mutable absl::Mutex mu_;
+  absl::Status why_ ABSL_GUARDED_BY(mu_);
+};
+
 class ServerImpl : public Server {
  public:
   ServerImpl(ServeOptions options, ViewerPtr local)
@@ -59,6 +86,7 @@ class ServerImpl : public Server {
     http.address = options_.address;
     http.threads = 2;
     http.max_connections = kMostConnections;
+    http.max_handshakes = kMostHandshakes;
     http.max_body_bytes = 0;
     http.max_header_bytes = kMostHeaderBytes;
     http.max_stream_backlog_bytes = kMostStreamBacklog;
@@ -164,8 +192,8 @@ class ServerImpl : public Server {
     }
     auto parameters = Parameters::Of(request, route->parameters);
     if (!parameters.ok()) return exchange->Send(ErrorAnswer(parameters.status()));
-    if (request.path == "/api/fleet" && request.query.empty()) return SendFleet(viewer, exchange);
     exchange->EndAfter(route->patience);
+    if (request.path == "/api/fleet" && request.query.empty()) return SendFleet(viewer, exchange);
     Run(PoolOf(route->work), viewer->owner(), exchange,
         [this, route, viewer, exchange, parameters = *std::move(parameters)] {
           const base::StopToken stop = exchange->stop();
@@ -230,19 +258,26 @@ class ServerImpl : public Server {
       exchange->Send(std::move(response));
     };
     const absl::Duration max_age = std::max(kPause, kPausePerReading * took);
-    if (viewer->fleet().Want(max_age, base::RealClock().SteadyNow(), send)) StartReading(viewer);
+    const auto place = viewer->fleet().Want(max_age, base::RealClock().SteadyNow(), send);
+    if (!place.ok()) return exchange->Send(ErrorAnswer(place.status()));
+    if (place->ticket == 0) return;
+    exchange->OnEnd([viewer, ticket = place->ticket, weak = std::weak_ptr(exchange)] {
+      const ExchangePtr waits = weak.lock();
+      if (waits == nullptr || !viewer->fleet().GiveUp(ticket)) return;
+      waits->Send(absl::CancelledError("the fleet is still being read"));
+    });
+    if (place->has_to_read) StartReading(viewer);
   }
 
   // Has the fleet be read, unless it is being read.
   void ReadFleet(const ViewerPtr& viewer) {
-    const bool has_to = viewer->fleet().Want(absl::ZeroDuration(), base::RealClock().SteadyNow(),
-                                             [](const auto&) {});
-    if (has_to) StartReading(viewer);
+    if (viewer->fleet().Begin()) StartReading(viewer);
   }
 
   void StartReading(const ViewerPtr& viewer) {
     ++readings_;
-    const bool runs = lists_.Run(viewer->owner(), [this, viewer] {
+    // It has a turn of its own beside the viewer's other lists, which may be many.
+    const bool runs = lists_.Run(absl::StrCat(viewer->owner(), "/fleet"), [this, viewer] {
       try {
         Read(viewer);
       } catch (const std::exception& error) {
@@ -260,27 +295,31 @@ class ServerImpl : public Server {
 
   // Ends a reading when the control plane has gone, for each of its many questions would wait for
   // its own time to be over.
-  void Probe(const ViewerPtr& viewer, base::StopSource reading) {
-    timers_.After(kProbe, [this, viewer, reading] {
-      one_.Run(viewer->owner(), [this, viewer, reading]() mutable {
-        if (reading.stop_requested()) return;
-        const bool has_gone = absl::IsUnavailable(viewer->CheckCredentials(reading.get_token()));
-        if (has_gone) return (void)reading.request_stop();
-        Probe(viewer, reading);
+  void Probe(const ViewerPtr& viewer, const std::shared_ptr<ReadingEnd>& end) {
+    timers_.After(kProbe, [this, viewer, end] {
+      one_.Run(viewer->owner(), [this, viewer, end] {
+        if (end->stop().stop_requested()) return;
+        const absl::Status answers = viewer->CheckAnswers(end->stop());
+        if (absl::IsUnavailable(answers)) return end->Because(answers);
+        Probe(viewer, end);
       });
     });
   }
 
   void Read(const ViewerPtr& viewer_ptr) {
     Viewer& viewer = *viewer_ptr;
-    base::StopSource source;
-    Probe(viewer_ptr, source);
-    const base::StopCallback on_stop(stop_.get_token(), [&] { source.request_stop(); });
-    const auto timer =
-        timers_.After(kPatienceForLists, [source]() mutable { source.request_stop(); });
+    const auto end = std::make_shared<ReadingEnd>();
+    Probe(viewer_ptr, end);
+    const base::StopCallback on_stop(
+        stop_.get_token(), [&] { end->Because(absl::CancelledError("the server stops")); });
+    const auto timer = timers_.After(kPatienceForLists, [end] {
+      end->Because(absl::DeadlineExceededError(absl::StrCat(
+          "the fleet could not be read within ", absl::FormatDuration(kPatienceForLists),
+          ": ask for a namespace, a cluster or a policy, or run karmada-lens why -A")));
+    });
     const base::SteadyTime start = base::RealClock().SteadyNow();
-    const base::StopToken stop = source.get_token();
-    const auto read = [&]() -> absl::StatusOr<fleet::Fleet> {
+    const base::StopToken stop = end->stop();
+    auto read = [&]() -> absl::StatusOr<fleet::Fleet> {
       RETURN_IF_ERROR(CheckPlane(viewer, stop));
       ASSIGN_OR_RETURN(const auto served, viewer.Served(stop));
       auto fleet = fleet::ReadFleet(viewer.client(), *served, {}, options_.flags, stop);
@@ -289,7 +328,9 @@ class ServerImpl : public Server {
       return fleet;
     }();
     timers_.Cancel(timer);
-    source.request_stop();  // Ends the probes.
+    // What was read until then would be shown as what there is.
+    if (const absl::Status why = end->why(); !why.ok()) read = why;
+    end->Because(absl::OkStatus());  // Ends the probes.
     FinishReading(viewer, read, base::RealClock().SteadyNow() - start);
   }
 
@@ -309,17 +350,22 @@ class ServerImpl : public Server {
          {"headline", answer.headline},
          {"notFine", static_cast<int64_t>(answer.not_fine)},
          {"readAt", kube::FormatTime(answer.at)},
+         {"now", kube::FormatTime(absl::Now())},
          {"error", answer.status.ok() ? "" : Shortened(answer.status.message())}});
   }
 
   // ---- Live updates.
 
   void Follow(const ViewerPtr& viewer, Exchange& exchange) {
-    const absl::Status opened = streams_.Open(viewer, exchange.responder());
-    if (!opened.ok()) return exchange.Send(ErrorAnswer(opened));
+    // A stream that answers HEAD would have no end that its client could see.
+    if (exchange.request().method == "HEAD") return exchange.Send(Streams::Head());
+    const auto stream = streams_.Open(viewer, exchange.responder());
+    if (!stream.ok()) return exchange.Send(ErrorAnswer(stream.status()));
     exchange.Answered();
+    // An older one is read again by the next tick.
     const FleetAnswerPtr last = viewer->fleet().Last();
-    if (last != nullptr) streams_.Tell(*viewer, "fleet", NewsOf(*last));
+    if (last == nullptr || !IsRecent(*last, base::RealClock().SteadyNow())) return;
+    streams_.Tell(*stream, "fleet", NewsOf(*last));
   }
 
   void Tick() {

@@ -20,8 +20,15 @@ std::string Event(absl::string_view event, const json::Value& data) {
 
 }  // namespace
 
-absl::Status Streams::Open(const ViewerPtr& viewer, base::HttpResponder& responder) {
-  std::shared_ptr<base::HttpStream> stream;
+base::HttpResponse Streams::Head() {
+  base::HttpResponse head = Answer(200, "text/event-stream", "");
+  head.headers.emplace_back("Cache-Control", "no-store");
+  return head;
+}
+
+absl::StatusOr<Streams::StreamPtr> Streams::Open(const ViewerPtr& viewer,
+                                                 base::HttpResponder& responder) {
+  StreamPtr stream;
   {
     absl::MutexLock lock(&mu_);
     const auto own = std::count_if(followers_.begin(), followers_.end(),
@@ -32,18 +39,16 @@ absl::Status Streams::Open(const ViewerPtr& viewer, base::HttpResponder& respond
       return absl::ResourceExhaustedError(
           absl::StrCat("too many pages follow live (", followers_.size(), "): close one"));
     }
-    base::HttpResponse head = Answer(200, "text/event-stream", "");
-    head.headers.emplace_back("Cache-Control", "no-store");
-    stream = responder.StartStream(std::move(head));
+    stream = responder.StartStream(Head());
     followers_.push_back({viewer, stream, base::RealClock().SteadyNow()});
   }
   stream->OnClosed([this, raw = stream.get()] { Forget(raw); });
   stream->Write(": live\n\n");
-  return absl::OkStatus();
+  return stream;
 }
 
 void Streams::Forget(const base::HttpStream* stream) {
-  std::shared_ptr<base::HttpStream> last;  // Destroyed without the lock.
+  StreamPtr last;  // Destroyed without the lock.
   absl::MutexLock lock(&mu_);
   const auto found = std::find_if(followers_.begin(), followers_.end(),
                                   [&](const Follower& one) { return one.stream.get() == stream; });
@@ -52,13 +57,17 @@ void Streams::Forget(const base::HttpStream* stream) {
   followers_.erase(found);
 }
 
-std::vector<std::shared_ptr<base::HttpStream>> Streams::Of(const Viewer& viewer) const {
+std::vector<Streams::StreamPtr> Streams::Of(const Viewer& viewer) const {
   absl::MutexLock lock(&mu_);
-  std::vector<std::shared_ptr<base::HttpStream>> streams;
+  std::vector<StreamPtr> streams;
   for (const Follower& one : followers_) {
     if (one.viewer.get() == &viewer) streams.push_back(one.stream);
   }
   return streams;
+}
+
+void Streams::Tell(const StreamPtr& stream, absl::string_view event, const json::Value& data) {
+  Write({stream}, Event(event, data));
 }
 
 void Streams::Tell(const Viewer& viewer, absl::string_view event, const json::Value& data) {
@@ -66,8 +75,7 @@ void Streams::Tell(const Viewer& viewer, absl::string_view event, const json::Va
   Write(Of(viewer), text);
 }
 
-void Streams::Write(const std::vector<std::shared_ptr<base::HttpStream>>& streams,
-                    const std::string& text) {
+void Streams::Write(const std::vector<StreamPtr>& streams, const std::string& text) {
   for (const auto& stream : streams) {
     if (!stream->Write(text)) Forget(stream.get());
   }
@@ -83,7 +91,7 @@ void Streams::End(const Viewer& viewer, absl::string_view event, const json::Val
 
 void Streams::EndOlderThan(absl::Duration age, absl::string_view event) {
   const base::SteadyTime now = base::RealClock().SteadyNow();
-  std::vector<std::shared_ptr<base::HttpStream>> old;
+  std::vector<StreamPtr> old;
   {
     absl::MutexLock lock(&mu_);
     for (const Follower& one : followers_) {

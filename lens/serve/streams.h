@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -22,10 +22,14 @@ namespace lens::serve {
 // Thread-safe.
 class Streams {
  public:
+  using StreamPtr = std::shared_ptr<base::HttpStream>;
+  // Returns the head of an answer that is a stream.
+  static base::HttpResponse Head();
   // Begins the answer. kResourceExhausted when there are too many already, of the viewer or of all;
   // nothing is sent then.
-  absl::Status Open(const ViewerPtr& viewer, base::HttpResponder& responder);
-  // Sends an event to all streams of the viewer.
+  absl::StatusOr<StreamPtr> Open(const ViewerPtr& viewer, base::HttpResponder& responder);
+  // Sends an event to one stream, or to all of the viewer.
+  void Tell(const StreamPtr& stream, absl::string_view event, const json::Value& data);
   void Tell(const Viewer& viewer, absl::string_view event, const json::Value& data);
   // Ends the streams of the viewer, after an event.
   void End(const Viewer& viewer, absl::string_view event, const json::Value& data);
@@ -41,14 +45,13 @@ class Streams {
  private:
   struct Follower {
     ViewerPtr viewer;
-    std::shared_ptr<base::HttpStream> stream;
+    StreamPtr stream;
     base::SteadyTime since;
   };
   // Writes to the streams, and forgets those that have ended.
-  void Write(const std::vector<std::shared_ptr<base::HttpStream>>& streams,
-             const std::string& text);
+  void Write(const std::vector<StreamPtr>& streams, const std::string& text);
   void Forget(const base::HttpStream* stream);
-  std::vector<std::shared_ptr<base::HttpStream>> Of(const Viewer& viewer) const;
+  std::vector<StreamPtr> Of(const Viewer& viewer) const;
 
   mutable absl::Mutex mu_;
   std::vector<Follower> followers_ ABSL_GUARDED_BY(mu_);

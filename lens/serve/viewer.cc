@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/digest.h"
@@ -25,6 +24,14 @@ namespace {
 constexpr absl::Duration kServedFor = absl::Minutes(1);
 constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
+constexpr int kNotFound = 404;
+
+// Whether an answer of 403 to a question for a path refuses to act for the user: only that is about
+// a resource, which the details name (users, groups, userextras). If it is the user who may not ask
+// for the path, they name none.
+bool RefusesToAct(const json::Value& refusal) {
+  return !refusal["details"]["kind"].AsString().empty();
+}
 
 kube::ClientOptions OptionsFor(const kube::ConnectionConfig& config) {
   kube::ClientOptions options;
@@ -50,23 +57,36 @@ absl::StatusOr<std::shared_ptr<Viewer>> Viewer::Create(kube::ConnectionConfig co
       new Viewer(std::move(config), std::move(transport), std::move(owner)));
 }
 
+absl::Status Viewer::CheckAnswers(const base::StopToken& stop) { return AskVersion(stop).status(); }
+
+absl::StatusOr<kube::HttpResponse> Viewer::AskVersion(const base::StopToken& stop) {
+  auto answer = client_.GetRaw("/version", kPatienceForToken, stop);
+  if (answer.ok() || absl::IsUnauthenticated(answer.status())) return answer;
+  return absl::UnavailableError(absl::StrCat("the control plane ", client_.name(),
+                                             " does not answer: ", answer.status().message()));
+}
+
 absl::Status Viewer::CheckCredentials(const base::StopToken& stop) {
-  const auto answer = client_.GetRaw("/version", kPatienceForToken, stop);
+  const absl::StatusOr<kube::HttpResponse> answer = AskVersion(stop);
   if (absl::IsUnauthenticated(answer.status()) || (answer.ok() && answer->code == kUnauthorized)) {
     return absl::UnauthenticatedError("the control plane does not accept the token (any more)");
   }
-  if (answer.ok() && !config_.impersonate_user.empty() && answer->code == kForbidden) {
-    const auto refusal = json::Parse(answer->body);
-    const std::string message = refusal.ok() ? (*refusal)["message"].ToString() : "";
-    // Else it is the user who may not ask for the version.
-    if (absl::StrContains(message, "impersonate")) {
-      return absl::PermissionDeniedError(
-          absl::StrCat("karmada-lens serve may not act for you: ", message));
-    }
+  RETURN_IF_ERROR(answer.status());
+  const int code = answer->code;
+  const json::Value refusal = json::Parse(answer->body).value_or(json::Value());
+  if (code == kForbidden && !config_.impersonate_user.empty() && RefusesToAct(refusal)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("karmada-lens serve may not act for you: ", refusal["message"].AsString()));
   }
-  if (answer.ok()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("the control plane ", client_.name(),
-                                             " does not answer: ", answer.status().message()));
+  // Whoever may not ask for the version, or asks an API server that has none, is known to it. What
+  // else answers, such as a load balancer without a server, has not looked at the credentials; that
+  // matters where they are a viewer's.
+  const bool has_none = code == kNotFound && refusal["kind"].AsString() == "Status";
+  const bool is_local = owner_.empty();
+  if (code / 100 == 2 || code == kForbidden || has_none || is_local) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("the control plane ", client_.name(),
+                   " does not say whether the credentials count: its answer has the code ", code));
 }
 
 absl::StatusOr<std::shared_ptr<const kube::Discovery>> Viewer::Served(const base::StopToken& stop) {

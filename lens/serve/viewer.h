@@ -37,8 +37,11 @@ class Viewer {
   FleetReading& fleet() { return fleet_; }
 
   // Asks the control plane whether the credentials still count. kUnauthenticated when not,
-  // kPermissionDenied when they may not act for the user, kUnavailable when it does not answer.
+  // kPermissionDenied when they may not act for the user, kUnavailable when it does not say; of the
+  // local viewer only when it does not answer.
   absl::Status CheckCredentials(const base::StopToken& stop);
+  // kUnavailable when the control plane does not answer at all.
+  absl::Status CheckAnswers(const base::StopToken& stop);
   // Returns what the control plane serves, read at most a minute ago. kFailedPrecondition when it
   // is not a Karmada control plane.
   absl::StatusOr<std::shared_ptr<const kube::Discovery>> Served(const base::StopToken& stop);
@@ -46,6 +49,8 @@ class Viewer {
  private:
   Viewer(kube::ConnectionConfig config, std::shared_ptr<kube::Transport> transport,
          std::string owner);
+  // kUnavailable when there is no answer.
+  absl::StatusOr<kube::HttpResponse> AskVersion(const base::StopToken& stop);
 
   const std::string owner_;
   const kube::ConnectionConfig config_;

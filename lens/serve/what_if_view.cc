@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/status.h"
 #include "config/served/served_release.h"
 #include "lens/plan/fleet_edit.h"
@@ -60,7 +62,9 @@ std::string CommandOf(const Parameters& parameters) {
   for (const char* name :
        {"without", "lost", "drain", "cordon", "uncordon", "taint", "label", "capacity"}) {
     for (const std::string& value : parameters.All(name)) {
-      absl::StrAppend(&command, " --", name, " ", ShellWord(value));
+      // What begins as a flag does would be one behind a blank.
+      absl::StrAppend(&command, " --", name, absl::StartsWith(value, "-") ? "=" : " ",
+                      ShellWord(value));
     }
   }
   return command;
@@ -106,6 +110,7 @@ json::Value Shown(json::Value plan) {
 absl::StatusOr<json::Value> WhatIfView(const Asked& asked) {
   ASSIGN_OR_RETURN(std::vector<plan::FleetEdit> edits, EditsOf(asked.parameters));
   ASSIGN_OR_RETURN(const auto served, asked.viewer.Served(asked.stop));
+  const absl::Time read_at = absl::Now();
   plan::PlanRequest request;
   request.edits = std::move(edits);
   request.daemon = asked.daemon;
@@ -119,6 +124,7 @@ absl::StatusOr<json::Value> WhatIfView(const Asked& asked) {
   ASSIGN_OR_RETURN(const plan::Plan made, plan::MakePlan(request, asked.stop));
   json::Value answer = Shown(plan::JsonOf(made));
   answer.Set("command", absl::StrCat(CommandOf(asked.parameters), asked.flags.flags));
+  answer.Set("readAt", kube::FormatTime(read_at));
   return answer;
 }
 

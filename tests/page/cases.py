@@ -2,10 +2,11 @@
 
 import json
 import time
+import urllib.error
 import urllib.parse
 
 import advice_rows
-from plane import Page, eventually
+from plane import Line, Page, eventually
 from webdriver import ENTER, ESCAPE, TAB, Browser
 
 VIEWS = {
@@ -106,13 +107,20 @@ def test_it_follows_what_changes_and_keeps_the_focus(world):
     with Browser() as browser:
         show(browser, world.page, "#/")
         before = browser.text("main h1")
-        browser.run("document.querySelector('main table a').focus()")
-        focus = "return document.activeElement.getAttribute('href')"
+        # The second link to a cluster has the text and the address of the first one.
+        browser.run("""document.getElementById("field-policy").value = "typed";
+            const all = [...document.querySelectorAll("main table a")];
+            all.find((one, i) => all.findIndex((other) => other.getAttribute("href") === one.getAttribute("href")) < i).focus()""")
+        focus = """const all = [...document.querySelectorAll("main table a")];
+            const href = document.activeElement.getAttribute("href");
+            return `${href} ${all.filter((one) => one.getAttribute("href") === href).indexOf(document.activeElement)}`"""
         held = browser.run(focus)
+        assert held.endswith(" 1"), held
         world.sandbox.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": f"late-{int(time.time())}", "namespace": "shop"},
                               "spec": json.loads(world.spec)})
         browser.wait("another headline", "return document.querySelector('main h1').textContent !== arguments[0]", before)
         assert browser.run(focus) == held
+        assert browser.run("return document.getElementById('field-policy').value") == "typed"
         browser.wait("the news for ears", "return document.getElementById('news').textContent !== ''")
 
 
@@ -163,6 +171,8 @@ def test_a_screen_reader_finds_its_way(world):
       buttons: [...document.querySelectorAll("button, a, summary")].filter(nameless).length,
       pictures: [...document.querySelectorAll("main img:not([alt]), main svg:not([aria-hidden]):not([aria-label])")].length,
       marks: [...document.querySelectorAll(".mark")].filter(nameless).length,
+      hidden: document.querySelectorAll("[role=img] a, [aria-hidden=true] a").length,
+      unnamed: document.querySelectorAll("svg a:not([aria-label])").length,
       ids: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((one, i, all) => all.indexOf(one) !== i),
       live: document.querySelectorAll("[aria-live], [role=alert]").length > 1, lang: document.documentElement.lang,
     };"""
@@ -172,7 +182,7 @@ def test_a_screen_reader_finds_its_way(world):
             found = browser.run(script)
             levels = found.pop("levels")
             assert levels[0] == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:])), (name, levels)
-            assert found == {"landmarks": [], "heads": 0, "rows": 0, "captions": 0, "fields": 0, "buttons": 0, "pictures": 0, "marks": 0,
+            assert found == {"landmarks": [], "heads": 0, "rows": 0, "captions": 0, "fields": 0, "buttons": 0, "pictures": 0, "marks": 0, "hidden": 0, "unnamed": 0,
                              "ids": [], "live": True, "lang": "en"}, (name, found)
 
 
@@ -229,6 +239,11 @@ def test_with_tokens_each_viewer_shows_one(world):
         with Browser(more=["--ignore-certificate-errors"]) as browser:
             browser.go(page.address + "#/clusters")
             browser.wait_for_text("main h1", "A token is needed")
+            # What a chat has put around it cannot be sent.
+            browser.run("document.getElementById('token').value = 'alice-secret-token\\u200b'")
+            browser.press(ENTER)
+            browser.wait_for_text("main", "cannot be a token")
+            assert browser.run("return sessionStorage.length") == 0
             browser.write("mallory")
             browser.press(ENTER)
             browser.wait_for_text("main", "does not accept the token")
@@ -250,6 +265,153 @@ def test_with_tokens_each_viewer_shows_one(world):
         page.stop()
     assert "secret" not in log.read_text(encoding="utf-8")
     assert not any("secret" in path for path in world.gate.seen)
+
+
+def test_a_token_that_cannot_be_sent_is_asked_for_again(world):
+    page = Page(world.gate.write_kubeconfig("nobody"), *world.certificate, listen="127.0.0.1:0")
+    try:
+        with Browser(more=["--ignore-certificate-errors"]) as browser:
+            browser.run_first("if (location.protocol === 'https:') sessionStorage.setItem('karmada-lens-token', 'kept\\u200b')")
+            browser.go(page.address + "#/clusters")
+            browser.wait_for_text("main h1", "A token is needed")
+    finally:
+        page.stop()
+
+
+NEWS = """
+const news = performance.getEntriesByName("news")[0]?.startTime ?? 0;
+if (window.lastNews !== news) { window.lastNews = news; window.newsSeen = (window.newsSeen ?? 0) + 1; }
+return window.newsSeen >= arguments[0];
+"""
+
+
+def test_a_view_that_is_slower_than_the_news_appears(world):
+    line = Line(world.page.port)
+    line.delays["/api/object"] = 8
+    try:
+        with Browser() as browser:
+            browser.go(line.address + VIEWS["object"])
+            browser.wait("the view", READY, VIEWS["object"])
+            assert line.count("/api/object") == 1, line.asked
+            eventually("it follows", lambda: line.count("/api/object") > 1)
+    finally:
+        line.stop()
+
+
+def test_a_question_that_cannot_be_answered_is_not_repeated(world):
+    line = Line(world.page.port)
+    try:
+        with Browser() as browser:
+            browser.go(line.address + "#/hour?minutes=-1")
+            browser.wait_for_text("main", "not a number")
+            assert "tries again" not in browser.text("main")
+            browser.wait("two more news", NEWS, 3)
+            assert line.count("/api/hour") == 1, line.asked
+    finally:
+        line.stop()
+
+
+def test_a_taint_is_shown_where_nothing_else_changes(world):
+    path = "/apis/cluster.karmada.io/v1alpha1/clusters/member3"
+
+    def taint(taints):
+        def is_written():
+            try:
+                cluster = world.sandbox.call("GET", path)
+                cluster["spec"]["taints"] = taints
+                return world.sandbox.call("PUT", path, cluster)
+            except urllib.error.HTTPError as error:
+                assert error.code == 409, error.read()  # Its status has been written meanwhile.
+                return None
+
+        eventually("the taints are written", is_written)
+
+    with Browser() as browser:
+        show(browser, world.page, "#/clusters")
+        before = world.page.ask("fleet")["fingerprint"]
+        try:
+            taint([{"key": "looked-at", "effect": "PreferNoSchedule"}])
+            browser.wait_for_text("main table", "looked-at:PreferNoSchedule")
+            assert world.page.ask("fleet")["fingerprint"] == before
+        finally:
+            taint([])
+
+
+def test_the_state_says_of_when_the_answer_is(world):
+    # The clock of this browser is wrong by an hour, and that of the answers counts.
+    with Browser() as browser:
+        browser.run_first("const now = Date.now; Date.now = () => now() + 3600000;")
+        show(browser, world.page, "#/search?image=catalogue")
+        assert "Live" not in browser.text("#state"), "a search is not followed"
+        browser.wait("when it was read", "return /^Read \\d+ s ago$/.test(document.getElementById('state').textContent)")
+        show(browser, world.page, "#/explain?text=SyncFailed")
+        assert browser.text("#state") == ""
+        show(browser, world.page, "#/clusters")
+        browser.wait("it is live", "return /^Live · read \\d+ s ago$/.test(document.getElementById('state').textContent)")
+
+
+def test_a_line_that_dies_silently_is_said(world):
+    line = Line(world.page.port)
+    try:
+        with Browser() as browser:
+            # Twelve seconds of silence stand for the 45 that the page waits.
+            browser.run_first("const after = window.setTimeout; window.setTimeout = (f, ms, ...more) => after(f, ms === 45000 ? 12000 : ms, ...more);")
+            browser.go(line.address + "#/clusters")
+            browser.wait("it is live", "return document.getElementById('state').textContent.startsWith('Live')")
+            line.loses_all = True
+            browser.wait("it says so", "return document.getElementById('alert').textContent.includes('Nothing has come')")
+            assert browser.text("#state").startswith("Not live"), browser.text("#state")
+            line.loses_all = False
+            browser.wait("it is live again", "return document.getElementById('state').textContent.startsWith('Live')")
+    finally:
+        line.stop()
+
+
+def test_what_was_opened_is_not_asked_again_at_each_redraw(world):
+    line = Line(world.page.port)
+    try:
+        with Browser() as browser:
+            browser.go(line.address + VIEWS["object"])
+            browser.wait("the view", READY, VIEWS["object"])
+            browser.run("document.querySelector('details[data-name=graph]').open = true")
+            browser.wait("the picture", "return document.querySelector('details[data-name=graph] img')")
+            world.sandbox.create({"apiVersion": "v1", "kind": "Event", "metadata": {"name": f"web.{time.time_ns()}", "namespace": "shop"},
+                                  "involvedObject": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"},
+                                  "reason": "LookedAt", "message": "somebody has looked", "type": "Normal",
+                                  "lastTimestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
+            browser.wait_for_text("main", "somebody has looked")
+            assert browser.run("return document.querySelector('details[data-name=graph]').open")
+            assert browser.run("return document.querySelector('details[data-name=graph] img')")
+            assert line.count("/api/graph") == 1, line.asked
+            browser.run("document.querySelector('details[data-name=graph]').open = false")
+            browser.run("setTimeout(() => { document.querySelector('details[data-name=graph]').open = true; }, 100)")
+            eventually("it is read again when it is opened again", lambda: line.count("/api/graph") == 2)
+    finally:
+        line.stop()
+
+
+def test_nothing_is_concluded_from_what_may_not_be_read(world):
+    world.gate.tokens = {"t"}
+    page = Page(world.gate.write_kubeconfig("t"))
+    try:
+        with Browser() as browser:
+            world.gate.refused = "resourcebindings"
+            show(browser, page, "#/clusters")
+            assert "not known" in browser.text("main table"), browser.text("main table")
+            assert "cannot list" in browser.text("main .notes")
+            assert "not known" in show(browser, page, "#/policies")
+            assert "selects nothing" not in browser.text("main") and "governs nothing" not in browser.text("main")
+    finally:
+        world.gate.refused = ""
+        page.stop()
+
+
+def test_commands_name_the_control_plane_where_it_is_the_viewers(world):
+    question = "object?type=Deployment.v1.apps&namespace=shop&name=web"
+    commands = [one["command"] for one in world.page.ask(question)["commands"]]
+    assert len(commands) > 2
+    for command in commands:
+        assert f" --kubeconfig {world.sandbox.kubeconfig}" in command, command
 
 
 def test_a_plane_that_goes_away_and_comes_back(world):

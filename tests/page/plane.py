@@ -1,9 +1,10 @@
-"""What the page is tried on: a sandbox with members and a controller manager, a proxy that asks for tokens, and the page's server."""
+"""What the page is tried on: a sandbox with members and a controller manager, a proxy that asks for tokens, the page's server, and a line to it."""
 
 import base64
 import json
 import pathlib
 import signal
+import socket
 import ssl
 import subprocess
 import threading
@@ -109,6 +110,7 @@ class Gate:
     def __init__(self, sandbox):
         self.tokens = set()
         self.is_shut = False
+        self.refused = ""  # Whose path has this in it may not be read.
         self.seen = []  # The paths that were asked for.
         gate = self
 
@@ -128,6 +130,10 @@ class Gate:
                 if token not in gate.tokens:
                     self._answer(401, json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 401,
                                                   "reason": "Unauthorized", "message": "Unauthorized"}).encode(), "application/json")
+                    return
+                if gate.refused and gate.refused in self.path:
+                    self._answer(403, json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403, "reason": "Forbidden",
+                                                  "message": f"you cannot list {gate.refused}"}).encode(), "application/json")
                     return
                 request = urllib.request.Request(sandbox.server + self.path, headers={"Accept": self.headers.get("Accept", "*/*")})
                 try:
@@ -183,6 +189,53 @@ class Page:
     def ask(self, path):
         with urllib.request.urlopen(f"{self.address}api/{path}", timeout=120) as answer:
             return json.load(answer)
+
+
+class Line:
+    """Between a browser and the page's server: may be slow for some questions, and may lose all that is sent without ending a connection."""
+
+    def __init__(self, port):
+        self.delays = {}  # For how many seconds a question is kept whose path begins so.
+        self.loses_all = False
+        self.asked = []  # The paths.
+        self._to = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._listener.getsockname()[1]}/"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def count(self, path):
+        return sum(one.startswith(path) for one in self.asked)
+
+    def _accept(self):
+        while True:
+            try:
+                browser, _ = self._listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self._to))
+            threading.Thread(target=self._copy, args=(browser, server, self._look), daemon=True).start()
+            threading.Thread(target=self._copy, args=(server, browser, lambda _: None), daemon=True).start()
+
+    def _look(self, data):
+        words = data.split(b" ", 2)
+        if words[0] != b"GET":
+            return
+        path = words[1].decode()
+        self.asked.append(path)
+        time.sleep(max((seconds for begin, seconds in self.delays.items() if path.startswith(begin)), default=0))
+
+    def _copy(self, source, target, look):
+        try:
+            while data := source.recv(65536):
+                look(data)
+                if not self.loses_all:
+                    target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # One of the two has gone.
+
+    def stop(self):
+        self._listener.close()
 
 
 SPEC = json.dumps({"replicas": 4, "selector": {"matchLabels": {"app": "any"}}, "template": {

@@ -115,6 +115,10 @@ class Browser:
         self._do("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {
             "features": [{"name": "prefers-color-scheme", "value": scheme}]}})
 
+    def run_first(self, script):
+        """Runs the script in each page that is opened from now on, before those of the page."""
+        self._do("POST", "/goog/cdp/execute", {"cmd": "Page.addScriptToEvaluateOnNewDocument", "params": {"source": script}})
+
     def picture(self):
         return base64.b64decode(self._do("GET", "/screenshot"))
 

@@ -97,6 +97,7 @@ export const whatIf = {
   title: "What if",
   path: "what-if",
   follows: "",
+  patience: 150000,  // The server ends a simulation after two minutes.
   waiting: "Simulating: this takes some seconds, on a large fleet up to a minute…",
   parameters: (route) => (asked(route).length ? asked(route) : null),
   render: (answer, route) => {

@@ -59,8 +59,17 @@ export function link(object, text) {
 
 // ---- Times.
 
-function length(time) {
-  const seconds = Math.max(0, (Date.now() - Date.parse(time)) / 1000);
+// By how much the server's clock is ahead of this browser's, in milliseconds.
+let ahead = 0;
+
+export function setClock(serverTime) {
+  const time = Date.parse(serverTime);
+  if (!Number.isNaN(time)) ahead = time - Date.now();
+}
+
+// How long ago the server's time is: "5 min".
+export function length(time) {
+  const seconds = Math.max(0, (Date.now() + ahead - Date.parse(time)) / 1000);
   if (seconds < 90) return `${Math.round(seconds)} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
   if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;

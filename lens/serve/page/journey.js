@@ -1,7 +1,7 @@
 // The way of a template as a picture: policy, template, binding, then a row for each cluster with
 // wanted and there. The table below the picture says the same in words.
 
-import {objectHash, svg} from "./dom.js";
+import {objectHash, svg, visible} from "./dom.js";
 
 const BOX = {width: 190, height: 56};
 const GAP = 46;
@@ -15,15 +15,16 @@ function short(text) {
 function box(x, y, {title, lines, state, object}) {
   const texts = [svg("text", {x: x + 10, y: y + 21, class: "strong"}, short(title)),
     ...lines.map((line, i) => svg("text", {x: x + 10, y: y + 39 + i * 14, class: "small"}, short(line)))];
-  const shape = svg("g", {class: `is-${state}`},
-    svg("title", null, [title, ...lines].join(", ")),
+  const name = visible([title, ...lines].join(", "));
+  const shape = svg("g", {class: `is-${state}`, role: object ? null : "img", "aria-label": object ? null : name},
+    svg("title", null, name),
     svg("rect", {x, y, width: BOX.width, height: BOX.height, rx: 6}), texts);
-  return object ? svg("a", {href: objectHash(object)}, shape) : shape;
+  return object ? svg("a", {href: objectHash(object), "aria-label": name}, shape) : shape;
 }
 
 function line(from, to, isBad) {
   const middle = (from.x + to.x) / 2;
-  return svg("path", {d: `M${from.x} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${to.x} ${to.y}`, class: isBad ? "is-bad" : null});
+  return svg("path", {"aria-hidden": "true", d: `M${from.x} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${to.x} ${to.y}`, class: isBad ? "is-bad" : null});
 }
 
 // The state of a place in a word, which the picture and the table share.
@@ -71,7 +72,7 @@ export function journey(answer) {
       object: {type: "Cluster.v1alpha1.cluster.karmada.io", namespace: "", name: place.cluster}}));
   });
   const width = x(3) + BOX.width + 10;
-  return svg("svg", {class: "journey", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label":
+  return svg("svg", {class: "journey", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label":
     `The way of ${object.kind} ${object.name}: ${policies.claim || "no policy"}, ${binding ? "a binding" : "no binding"}, `
     + `${places.length} clusters. The table below says the same.`}, lines, boxes);
 }

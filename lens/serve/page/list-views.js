@@ -69,7 +69,7 @@ function group(one) {
 }
 
 function emptyFleet(answer) {
-  if (answer.templates === 0) {
+  if (answer.templates === 0 && answer.unread.length === 0) {
     return el("p", null, "A template is an object that a policy selects, or a workload that none selects yet. ",
       "There is none here: nothing has been propagated, or the filter above leaves everything out.");
   }
@@ -85,6 +85,7 @@ export const fleet = {
   path: "fleet",
   follows: "changes",
   parameters: (route) => given(route, ["namespace", "cluster", "policy"]),
+  isKept: (route) => given(route, ["namespace", "cluster", "policy"]).length === 0,
   render: (answer, route) => [
     el("h1", null, answer.headline),
     [...answer.stopped, ...answer.unknown].map((sentence) => el("p", {class: "notes bad"}, sentence)),
@@ -120,21 +121,28 @@ function taints(one) {
     `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`, lasting(taint.since)));
 }
 
+const UNKNOWN = "not known";
+
+function count(number) {
+  return number === null ? UNKNOWN : String(number);
+}
+
 export const clusters = {
   title: "Clusters",
   path: "clusters",
-  follows: "changes",
+  follows: "always",
+  undrawn: ["notFineReadAt"],
   parameters: () => [],
   render: (answer) => [
     el("h1", null, `${answer.ready} of ${plural(answer.clusters.length, "cluster")} ${answer.ready === 1 ? "is" : "are"} ready.`),
-    answer.clusters.length === 0 && el("p", null, "No cluster has joined: karmadactl join NAME, and the first one is here."),
+    answer.clusters.length === 0 && answer.unread.length === 0 && el("p", null, "No cluster has joined: karmadactl join NAME, and the first one is here."),
     answer.clusters.length > 0 && table("Clusters, those that are not ready first", [
       {label: "Cluster", cell: (one) => link(one, one.name)},
       {label: "State", cell: readiness},
-      {label: "Templates", number: true, cell: (one) => String(one.templates)},
+      {label: "Templates", number: true, cell: (one) => count(one.templates)},
       {label: "Not fine", number: true, cell: (one) => (answer.knowsNotFine
-        ? (one.notFine ? el("a", {href: hash("", {cluster: one.name})}, String(one.notFine)) : "0") : "not read yet")},
-      {label: "Evicting", number: true, cell: (one) => String(one.evicting)},
+        ? (one.notFine ? el("a", {href: hash("", {cluster: one.name})}, String(one.notFine)) : "0") : UNKNOWN)},
+      {label: "Evicting", number: true, cell: (one) => count(one.evicting)},
       {label: "Taints", cell: taints},
       {label: "Room taken", cell: (one) => ["cpu", "memory", "pods"].map((name) => bar(name, one.room[name]))},
       {label: "Kubernetes", cell: (one) => `${one.version} ${one.mode}`},
@@ -149,29 +157,39 @@ export const clusters = {
 function selector(one) {
   return el("div", null, one.text, " ",
     one.selectsNothing && mark("warn", "selects nothing"),
+    one.governedBy && el("span", {class: "soft"}, ` governed by ${one.governedBy}`),
     one.alsoIn.length > 0 && el("span", {class: "soft"}, ` also in ${one.alsoIn.join(", ")}`));
 }
 
 function claims(one) {
+  if (one.claims === null) return UNKNOWN;
   if (one.claims === 0) return mark("warn", "governs nothing");
-  const count = plural(one.claims, "template");
-  if (!one.notFine) return count;
-  return [count, ", ", el("a", {href: hash("", {policy: one.name, namespace: one.namespace})}, `${one.notFine} not fine`)];
+  const templates = plural(one.claims, "template");
+  if (!one.notFine) return templates;
+  return [templates, ", ", el("a", {href: hash("", {policy: one.name, namespace: one.namespace})}, `${one.notFine} not fine`)];
+}
+
+function policiesHeadline(all, idle) {
+  const number = plural(all.length, "policy").replace("policys", "policies");
+  const known = all.filter((one) => one.claims !== null);
+  if (idle.length) return `${idle.length} of ${number} ${idle.length === 1 ? "governs" : "govern"} nothing.`;
+  if (known.length < all.length) return `What ${known.length ? "each" : "any"} of ${number} governs is not known.`;
+  return "Each policy governs something.";
 }
 
 export const policies = {
   title: "Policies",
   path: "policies",
-  follows: "changes",
+  follows: "always",
+  undrawn: ["notFineReadAt"],
   parameters: (route) => given(route, ["namespace"]),
   render: (answer, route) => {
     const idle = answer.policies.filter((one) => one.claims === 0);
-    const order = (a, b) => (a.claims > 0) - (b.claims > 0) || a.namespace.localeCompare(b.namespace)
+    const order = (a, b) => (a.claims !== 0) - (b.claims !== 0) || a.namespace.localeCompare(b.namespace)
       || b.priority - a.priority || a.name.localeCompare(b.name);
     return [
-      el("h1", null, idle.length ? `${idle.length} of ${plural(answer.policies.length, "policy").replace("policys", "policies")} `
-        + `${idle.length === 1 ? "governs" : "govern"} nothing.` : "Each policy governs something."),
-      answer.policies.length === 0 && el("p", null, "There is no PropagationPolicy or ClusterPropagationPolicy: nothing goes to members."),
+      el("h1", null, policiesHeadline(answer.policies, idle)),
+      answer.policies.length === 0 && answer.unread.length === 0 && el("p", null, "There is no PropagationPolicy or ClusterPropagationPolicy: nothing goes to members."),
       folded(filter("policies", route, [{name: "namespace", label: "Namespace"}], "Only this"), "Only a namespace", route),
       idle.filter((one) => one.headline).map((one) => el("section", {class: "group"},
         el("h2", null, link(one)), el("p", null, one.headline),
@@ -195,7 +213,9 @@ const MINUTES = [15, 60, 240, 1440];
 export const hour = {
   title: "The last hour",
   path: "hour",
-  follows: "changes",
+  follows: "always",
+  rest: 20000,  // It reads thousands of objects.
+  undrawn: ["since"],
   parameters: (route) => given(route, ["minutes"]),
   render: (answer, route) => {
     const minutes = Number(route.query.get("minutes") || 60);
@@ -203,15 +223,16 @@ export const hour = {
     const isWhole = route.query.get("only") !== "warnings";
     const entries = isWhole ? answer.entries : warnings;
     const to = (change) => hash("hour", {minutes: String(minutes), only: isWhole ? "" : "warnings", ...change});
+    const isUnread = answer.unread.length > 0;
     const span = minutes === 60 ? "hour" : minutes < 120 ? `${minutes} minutes` : `${minutes / 60} hours`;
     return [
       el("h1", null, answer.entries.length ? `${plural(answer.entries.length + answer.leftOut, "change")} in the last ${span}, `
-        + `${plural(warnings.length, "warning")}.` : `Nothing has changed in the last ${span}.`),
+        + `${plural(warnings.length, "warning")}.` : `Nothing ${isUnread ? "that could be read " : ""}has changed in the last ${span}.`),
       el("p", null, "How far back: ", MINUTES.map((one) => [el("a", {
         href: to({minutes: String(one)}), "aria-current": one === minutes ? "true" : null,
       }, one < 120 ? `${one} min` : `${one / 60} h`), " "]), "· ",
       el("a", {href: to({only: isWhole ? "warnings" : ""})}, isWhole ? "only warnings" : "normal events, too")),
-      answer.entries.length === 0 && el("p", null, "No event was recorded, no cluster changed its state, no policy and no template was written, and nothing ",
+      answer.entries.length === 0 && !isUnread && el("p", null, "No event was recorded, no cluster changed its state, no policy and no template was written, and nothing ",
         "is being evicted."),
       entries.length > 0 && table("The latest first", [
         {label: "About", cell: (one) => (one.about.type && one.about.name ? link(one.about) : nameOf(one.about))},

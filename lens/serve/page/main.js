@@ -1,13 +1,16 @@
 // Shows the view that the address names, keeps it up to date, and listens to keys.
 
-import {el, hash, refreshTimes, visible} from "./dom.js";
-import {ask, askJson, follow, Refused, setToken} from "./net.js";
+import {el, hash, length, refreshTimes, setClock, visible} from "./dom.js";
+import {ask, askJson, follow, isToken, Refused, setToken} from "./net.js";
 import {clusters, fleet, hour, policies} from "./list-views.js";
 import {explain, search, whatIf} from "./ask-views.js";
 import {object} from "./object-view.js";
 
-// A view: {title, path, parameters(route), render(answer, route), follows}. `follows`: "changes"
-// reads again when the fleet has changed, "always" after each reading of it, "" never.
+// A view: {title, path, parameters(route), render(answer, route), follows, undrawn, patience, rest, isKept(route)}. `follows`: "changes"
+// reads again when what is not fine has changed, "always" after each reading of the fleet, "" never.
+// `undrawn` are fields that change with each answer and are not drawn. `patience`: for how long an answer is
+// awaited, in milliseconds, if not as for the others; `rest`: after which time it is read again at the earliest.
+// `isKept`: the server keeps the answer, so that asking again costs nothing.
 const VIEWS = {"": fleet, clusters, policies, search, "what-if": whatIf, hour, object, explain};
 
 const main = document.getElementById("main");
@@ -15,13 +18,21 @@ const alertBox = document.getElementById("alert");
 const stateLine = document.getElementById("state");
 const news = document.getElementById("news");
 
-let shown = {address: null, text: null};  // What is on the screen, and of which answer.
-let current = 0;                          // Counts, so that a late answer does not win.
-let known = null;                         // The last news about the fleet.
-let lastRead = null;
-let hasFailed = false;                    // The view could not be read the last time.
-let isStarting = true;                    // The first view leaves the focus where it is.
-let abort = new AbortController();        // Ends the question of a view that is left.
+const NOTHING = {address: null, text: null, readAt: null};
+// A view that follows is asked for again after three times as long as its answer took, or this many milliseconds.
+const MOST_REST = 60000;
+
+let shown = NOTHING;                // What is on the screen, of which answer, and when that was read.
+let current = 0;                    // Counts, so that a late answer does not win.
+let known = null;                   // The last news about the fleet.
+let pending = null;                 // The address whose question has no answer yet.
+let hasNews = false;                // There was news since it was asked.
+let failed = null;                  // The address that could not be read the last time.
+let refused = null;                 // The address that gets the same error however often it is asked.
+let restUntil = 0;                  // Until when no question is repeated by itself.
+let again = null;                   // The timer of the repetition.
+let isStarting = true;              // The first view leaves the focus where it is.
+let abort = new AbortController();  // Ends the question of a view that is left.
 
 function decoded(part) {
   try {
@@ -39,18 +50,33 @@ function routeOf(address) {
 
 // ---- Drawing.
 
+function viewOf(address) {
+  return VIEWS[routeOf(address).name] ?? fleet;
+}
+
+// Returns those that cannot be told from the element; there may be several, such as links to one cluster.
+function likes(element) {
+  const key = (one) => one.id || [one.tagName, one.getAttribute("href"), one.textContent].join("\n");
+  return [...main.querySelectorAll("a, button, input, select, summary")].filter((one) => key(one) === key(element));
+}
+
 function placeOfFocus() {
   const at = document.activeElement;
   if (!at || !main.contains(at) || at === main) return null;
-  return {id: at.id, href: at.getAttribute("href"), text: at.textContent, value: at.value};
+  return {at, index: likes(at).indexOf(at), selection: at.type === "text" ? [at.selectionStart, at.selectionEnd] : null};
 }
 
 function focusAgain(place) {
   if (!place) return;
-  const found = [...main.querySelectorAll("a, button, input, select, summary")].find((one) =>
-    (place.id ? one.id === place.id : one.getAttribute("href") === place.href && one.textContent === place.text));
-  if (found && place.value !== undefined && found.value !== undefined) found.value = place.value;
-  found?.focus({preventScroll: true});
+  const found = likes(place.at);
+  const one = found[place.index] ?? found[0];
+  one?.focus({preventScroll: true});
+  if (one && place.selection) one.setSelectionRange(...place.selection);
+}
+
+// What somebody has typed and chosen.
+function fields() {
+  return new Map([...main.querySelectorAll("input[id], select[id]")].map((one) => [one.id, one.value]));
 }
 
 function openedDetails() {
@@ -60,9 +86,14 @@ function openedDetails() {
 function draw(view, content, isNew) {
   const focus = isNew ? null : placeOfFocus();
   const opened = isNew ? new Map() : openedDetails();
+  const typed = isNew ? new Map() : fields();
   main.replaceChildren(...[content].flat(3).filter(Boolean));
   for (const one of main.querySelectorAll("details[data-name]")) {
     if (opened.has(one.dataset.name)) one.open = opened.get(one.dataset.name);
+  }
+  for (const [id, value] of typed) {
+    const field = document.getElementById(id);
+    if (field) field.value = value;
   }
   const heading = main.querySelector("h1");
   document.title = `${heading ? heading.textContent : view.title} · Karmada fleet`;
@@ -84,9 +115,12 @@ function say(sentence) {
   alertBox.textContent = sentence ? visible(sentence) : "";
 }
 
+// Whether it is kept up to date, and when the answer that is on the screen was read.
 function stateText() {
-  if (!lastRead) return;
-  stateLine.textContent = `${known?.live ? "Live" : "Not live"} · read ${Math.round((Date.now() - lastRead) / 1000)} s ago`;
+  const isFollowed = viewOf(location.hash).follows !== "";
+  const readAt = shown.address === location.hash ? shown.readAt : null;
+  const words = [isFollowed && known && (known.live ? "Live" : "Not live"), readAt && `${isFollowed ? "read" : "Read"} ${length(readAt)} ago`];
+  stateLine.textContent = words.filter(Boolean).join(" · ");
 }
 
 function askForToken(message) {
@@ -98,8 +132,10 @@ function askForToken(message) {
   const field = el("input", {type: "password", id: "token", autocomplete: "off", size: 40, required: true});
   const form = el("form", {class: "ask", onsubmit: (event) => {
     event.preventDefault();
-    setToken(field.value.trim());
+    const token = field.value.trim();
     field.value = "";
+    if (!isToken(token)) return askForToken("That cannot be a token: it has a character that no token has. Copy it again, without what stands around it.");
+    setToken(token);
     say("");
     show();
     live.start();
@@ -110,8 +146,15 @@ function askForToken(message) {
     el("p", null, "What you see is what the control plane lets this token read. It stays in this tab, is sent to the ",
       "control plane with each question, and is kept nowhere else. One way to get one:"),
     el("pre", null, "kubectl create token NAME --duration 8h"), form);
-  shown = {address: null, text: null};
+  shown = NOTHING;
   field.focus();
+}
+
+// Whether the same question will get the same answer: what is asked for cannot be, or may not be, read. What nobody follows
+// is asked again only if there was no answer at all.
+function isFinal(view, code) {
+  if (code === 429 || code === 503 || code === 0) return false;
+  return code < 500 || view.follows === "";
 }
 
 function showError(view, error, isNew) {
@@ -120,72 +163,112 @@ function showError(view, error, isNew) {
     return say(`${error.message} What you see is of an earlier time.`);
   }
   draw(view, [el("h1", null, view.title), el("p", {class: "bad"}, error.message),
-    el("p", null, "This view tries again by itself when the control plane answers."),
-    el("p", null, el("button", {type: "button", onclick: () => show()}, "Try again"))], true);
-  shown = {address: null, text: null};
+    !isFinal(view, error.code) && el("p", null, "This view tries again by itself when the control plane answers."),
+    el("p", null, el("button", {type: "button", onclick: () => {
+      failed = null;
+      show();
+    }}, "Try again"))], true);
+  shown = NOTHING;
   document.body.dataset.shown = location.hash;
 }
 
 // ---- Reading.
 
+// What is drawn of the answer, so that a later one can be compared with it.
+function comparableOf(answer, view) {
+  const {readAt, tookSeconds, ...rest} = answer ?? {};
+  for (const name of view.undrawn ?? []) delete rest[name];
+  return JSON.stringify(rest);
+}
+
 async function show() {
   const address = location.hash;
   const route = routeOf(address);
-  const view = VIEWS[route.name] ?? fleet;
+  const view = viewOf(address);
   const isNew = shown.address !== address;
+  const hadFailed = failed === address;
   const number = ++current;
+  const start = performance.now();
   abort.abort();
   abort = new AbortController();
+  clearTimeout(again);
+  pending = address;
+  hasNews = false;
+  refused = null;
+  stateText();
   for (const one of document.querySelectorAll("#views a")) {
     if (VIEWS[one.dataset.view === "fleet" ? "" : one.dataset.view] === view) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
   const waiting = setTimeout(() => {
-    if (number === current && isNew) draw(view, [el("h1", null, view.title), el("p", null, view.waiting ?? "Reading the control plane…")], true);
+    if (number !== current || !isNew || hadFailed) return;
+    draw(view, [el("h1", null, view.title), el("p", null, view.waiting ?? "Reading the control plane…")], true);
+    shown = NOTHING;  // Who goes back finds the old view no more.
   }, 200);
   try {
     const parameters = view.parameters(route);
-    const text = parameters ? await ask(view.path, parameters, abort.signal) : "null";
+    const text = parameters ? await ask(view.path, parameters, abort.signal, view.patience) : "null";
     if (number !== current) return;
-    hasFailed = false;
+    failed = null;
     say("");
     const answer = JSON.parse(text);
-    lastRead = Date.now();
+    const readAt = answer?.readAt ?? null;
+    const comparable = comparableOf(answer, view);
+    if (isNew || comparable !== shown.text) draw(view, view.render(answer, route), isNew);
+    shown = {address, text: comparable, readAt};
     stateText();
-    const comparable = text.replace(/"(readAt|tookSeconds)":("[^"]*"|[\d.e-]+)/g, "");
-    if (!isNew && comparable === shown.text) return;
-    draw(view, view.render(answer, route), isNew);
-    shown = {address, text: comparable};
     document.body.dataset.shown = address;  // Says which view is complete.
     note("drawn");
   } catch (error) {
     if (number !== current) return;
-    hasFailed = true;
-    showError(view, error instanceof Refused ? error : new Refused(0, `This page failed: ${error.message}`), isNew);
+    const refusal = error instanceof Refused ? error : new Refused(0, `This page failed: ${error.message}`);
+    failed = address;
+    if (isFinal(view, refusal.code)) refused = address;
+    showError(view, refusal, isNew);
   } finally {
     clearTimeout(waiting);
+    if (number === current) rest(view, view.isKept?.(route) ? 0 : performance.now() - start);
   }
+}
+
+// The question has been answered, which took so long. News that came meanwhile has it asked again.
+function rest(view, took) {
+  pending = null;
+  restUntil = performance.now() + Math.max(view.rest ?? 0, Math.min(3 * took, MOST_REST));
+  if (hasNews && refused === null && (failed !== null || view.follows !== "")) showAgain();
+}
+
+// Because there is news; a question that waits for its answer goes on.
+function showAgain() {
+  if (pending === location.hash) {
+    hasNews = true;
+    return;
+  }
+  clearTimeout(again);
+  again = setTimeout(show, Math.max(0, restUntil - performance.now()));
 }
 
 const live = follow({
   onNews(data) {
     note("news");
+    setClock(data.now);
     const changed = !known?.data || known.data.fingerprint !== data.fingerprint;
-    const isFirst = !known;
+    const isFirst = !known?.data;
     known = {live: !data.error, data};
     stateText();
     if (data.error) return say(`${data.error} What you see is of an earlier time.`);
     if (changed && !isFirst) news.textContent = visible(data.headline);
-    const view = VIEWS[routeOf(location.hash).name] ?? fleet;
-    if (hasFailed || shown.address !== location.hash || view.follows === "always" || (view.follows === "changes" && changed)) show();
-    else {
-      lastRead = Date.now();
-      say("");
-      stateText();
-    }
+    const view = viewOf(location.hash);
+    if (refused === location.hash) return;
+    const isOld = failed === location.hash || shown.address !== location.hash;
+    if (isOld || view.follows === "always" || (view.follows === "changes" && changed)) return showAgain();
+    say("");
+    // The reading has found again what is on the screen.
+    if (view.follows === "changes" && pending === null) shown.readAt = data.readAt;
+    stateText();
   },
   onEnd(error) {
-    if (known) known.live = false;
+    known = {data: null, ...known, live: false};
     stateText();
     if (error.code === 401) askForToken(error.message);
     else say(`${error.message} What you see is of an earlier time.`);
@@ -233,6 +316,9 @@ document.getElementById("skip").addEventListener("click", (event) => {
   main.focus();
 });
 
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden && known) known.live = false;  // Nobody follows until it is looked at again.
+});
 window.addEventListener("hashchange", () => {
   isStarting = false;
   show();

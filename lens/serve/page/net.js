@@ -2,6 +2,10 @@
 // session storage: it is in no address, and goes with the tab.
 
 const TOKEN = "karmada-lens-token";
+// An answer that takes longer has been lost on the way: the server ends its own work before.
+const PATIENCE = 60000;
+// The server says each 15 s that it is there. After this time without a word the path to it has gone.
+const SILENCE = 45000;
 
 // Behind the control plane's API server it is that server, or what stands before it, that knows who
 // looks: by cookies and certificates of the browser, or not at all, as kubectl proxy.
@@ -14,6 +18,11 @@ export class Refused extends Error {
   }
 }
 
+// Whether the text can be sent as a token: a header has no other characters, and a token no blanks.
+export function isToken(text) {
+  return /^[!-+\--~]+$/.test(text);
+}
+
 export function setToken(token) {
   if (token) sessionStorage.setItem(TOKEN, token);
   else sessionStorage.removeItem(TOKEN);
@@ -22,6 +31,10 @@ export function setToken(token) {
 function headers() {
   if (IS_BEHIND) return {};
   const token = sessionStorage.getItem(TOKEN);
+  if (token && !isToken(token)) {
+    setToken("");
+    throw new Refused(401, "What was given cannot be a token.");
+  }
   return token ? {Authorization: `Bearer ${token}`} : {};
 }
 
@@ -30,7 +43,7 @@ async function send(path, options) {
     return await fetch(path, {...options, headers: headers(), cache: "no-store",
       credentials: IS_BEHIND ? "same-origin" : "omit"});
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error.name === "AbortError" || error instanceof Refused) throw error;
     throw new Refused(0, "The server of this page does not answer. See whether karmada-lens serve still runs.");
   }
 }
@@ -46,11 +59,24 @@ async function check(response) {
   throw new Refused(IS_BEHIND && response.status === 401 ? 403 : response.status, message);
 }
 
-// Returns the answer as text, so that it can be compared with an earlier one.
-export async function ask(path, parameters, signal) {
+// Returns the answer as text, so that it can be compared with an earlier one. `signal` ends the question.
+export async function ask(path, parameters, signal, patience = PATIENCE) {
   const query = new URLSearchParams(parameters ?? []).toString();
-  const response = await check(await send(`api/${path}${query ? `?${query}` : ""}`, {signal}));
-  return response.text();
+  const end = new AbortController();
+  const endNow = () => end.abort();
+  const timer = setTimeout(endNow, patience);
+  signal?.addEventListener("abort", endNow);
+  if (signal?.aborted) endNow();
+  try {
+    const response = await check(await send(`api/${path}${query ? `?${query}` : ""}`, {signal: end.signal}));
+    return await response.text();
+  } catch (error) {
+    if (error.name !== "AbortError" || signal?.aborted) throw error;
+    throw new Refused(0, `There was no answer within ${patience / 1000} s.`);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", endNow);
+  }
 }
 
 export async function askJson(path, parameters, signal) {
@@ -67,12 +93,14 @@ function* eventsIn(text) {
   }
 }
 
-async function read(response, onEvent) {
+// `onWord` is called for whatever comes, also for what only says that the server is there.
+async function read(response, onWord, onEvent) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
     const {value, done} = await reader.read();
     if (done) return;
+    onWord();
     rest += value;
     const end = rest.lastIndexOf("\n\n");
     if (end < 0) continue;
@@ -81,19 +109,30 @@ async function read(response, onEvent) {
   }
 }
 
-// handlers: {onNews(data), onEnd(error)}. onEnd is called each time the connection ends; a new one
-// is tried after a pause that grows to 15 s, unless the token was refused.
+// handlers: {onNews(data), onEnd(error)}. onEnd is called each time the connection ends, and when nothing
+// has come for SILENCE; a new one is tried after a pause that grows to 15 s, unless the token was refused.
 export function follow({onNews, onEnd}) {
   let abort = null;
   let timer = null;
   let pause = 1000;
 
   async function run() {
-    abort = new AbortController();
+    const own = new AbortController();
+    abort = own;
     let isAgain = false;
+    let isSilent = false;
+    let watch = null;
+    const onWord = () => {
+      clearTimeout(watch);
+      watch = setTimeout(() => {
+        isSilent = true;
+        own.abort();
+      }, SILENCE);
+    };
+    onWord();
     try {
-      const response = await check(await send("api/updates", {signal: abort.signal}));
-      await read(response, (event) => {
+      const response = await check(await send("api/updates", {signal: own.signal}));
+      await read(response, onWord, (event) => {
         pause = 1000;
         if (event.name === "token") throw new Refused(401, "The token has expired.");
         isAgain = event.name === "again";  // Who looks is to be found out again.
@@ -102,12 +141,14 @@ export function follow({onNews, onEnd}) {
       if (isAgain) return void run();
       throw new Refused(0, "The server has ended the live updates.");
     } catch (error) {
-      if (error.name === "AbortError") return;
+      if (abort !== own || (error.name === "AbortError" && !isSilent)) return;
       abort = null;
-      onEnd(error);
+      onEnd(isSilent ? new Refused(0, `Nothing has come from the server of this page for ${SILENCE / 1000} s.`) : error);
       if (error.code === 401 || document.hidden) return;
       timer = setTimeout(run, pause);
       pause = Math.min(pause * 2, 15000);
+    } finally {
+      clearTimeout(watch);
     }
   }
 

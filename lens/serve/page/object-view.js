@@ -1,6 +1,6 @@
 // One object: the cause first, what to do, the way as a picture, then everything that is behind it.
 
-import {command, el, hash, lasting, link, mark, nameOf, table, unread, when} from "./dom.js";
+import {command, el, hash, lasting, link, mark, nameOf, objectHash, table, unread, when} from "./dom.js";
 import {journey, replicas, stateOf} from "./journey.js";
 import {clusterObject} from "./list-views.js";
 import {askJson} from "./net.js";
@@ -69,7 +69,9 @@ function findings(answer) {
 }
 
 function events(answer) {
-  if (!answer.events.length) return el("p", null, "No event is recorded. Events go after an hour.");
+  if (!answer.events.length) {
+    return el("p", null, answer.unread?.length ? "No event was read." : "No event is recorded. Events go after an hour.");
+  }
   return table("The latest last", [
     {label: "When", cell: (one) => when(one.time)},
     {label: "What", cell: (one) => [mark(one.severity === "warning" ? "bad" : "good", one.severity), " ",
@@ -80,22 +82,42 @@ function events(answer) {
   ], answer.events);
 }
 
-// What it needs and what needs it is read when somebody opens it.
+// What it needs and what needs it, which is read when somebody opens it, and again when they close and open it, not
+// each time the rest of the page is drawn. One object's is kept.
+let surrounded = {of: null, inside: null, abort: null};
+
 function surroundings(object) {
-  const inside = el("div", null, el("p", null, "Reading…"));
-  const details = el("details", {"data-name": "graph", ontoggle: async () => {
-    if (!details.open || inside.dataset.read) return;
-    inside.dataset.read = "yes";
-    const parameters = [["type", object.type], ["namespace", object.namespace], ["name", object.name]];
-    try {
-      inside.replaceChildren(...graph(await askJson("graph", parameters)));
-    } catch (error) {
-      delete inside.dataset.read;
-      inside.replaceChildren(el("p", {class: "bad"}, error.message));
-    }
-  }}, el("summary", null, "What hangs together with it"), inside);
+  const of = objectHash(object);
+  if (surrounded.of !== of) {
+    surrounded.abort?.abort();
+    surrounded = {of, inside: el("div", null, el("p", null, "Reading…")), abort: null};
+  }
+  const own = surrounded;
+  const details = el("details", {"data-name": "graph", ontoggle: () => {
+    if (!details.isConnected || details.open === Boolean(own.abort)) return;
+    if (details.open) return void readSurroundings(object, own);
+    own.abort.abort();
+    own.abort = null;
+  }}, el("summary", null, "What hangs together with it"), own.inside);
   return details;
 }
+
+async function readSurroundings(object, own) {
+  const abort = new AbortController();
+  own.abort = abort;
+  const parameters = [["type", object.type], ["namespace", object.namespace], ["name", object.name]];
+  try {
+    own.inside.replaceChildren(...graph(await askJson("graph", parameters, abort.signal)));
+  } catch (error) {
+    if (!abort.signal.aborted) own.inside.replaceChildren(el("p", {class: "bad"}, error.message));
+  }
+}
+
+// Who leaves the object does not wait for it any more.
+window.addEventListener("hashchange", () => {
+  surrounded.abort?.abort();
+  surrounded = {of: null, inside: null, abort: null};
+});
 
 // A picture in an <img> runs no script and loads nothing.
 function graph(answer) {
@@ -107,6 +129,7 @@ function graph(answer) {
     el("img", {class: "graph-picture", src: url, alt: "Policies, templates and clusters; the list below says the same.", onload: () => URL.revokeObjectURL(url)}),
     el("ul", null, answer.edges.map((edge) => el("li", null, `${name(edge.from)} ${verb[edge.type]} ${name(edge.to)}`,
       edge.label && ` (${edge.label})`, answer.nodes[edge.to].exists === false && " which does not exist"))),
+    el("p", {class: "soft"}, "Read ", when(answer.readAt), ". It is read again when you close and open it."),
     unread(answer.unread),
   ].filter(Boolean);
 }

@@ -14,60 +14,27 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "api/lens_keys.h"
-#include "kube/relay/relay.h"
 #include "kube/server/request_info.h"
 #include "lens/serve/server.h"
 #include "lens/serve/viewer.h"
-#include "sandbox/fleet.h"
-#include "sandbox/manifests.h"
 #include "tests/base/raw_client.h"
-#include "tests/support/temp_directory.h"
+#include "tests/lens/serve/served_plane.h"
 
 namespace lens::serve {
 namespace {
 
 using Catch::Contains;
 
-constexpr char kObjects[] = R"(
-apiVersion: v1
-kind: Namespace
-metadata: {name: shop}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: shop}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: nginx}]}}
-)";
-
-json::Value Refusal(const std::string& message) {
-  return json::Value::Object({{"kind", "Status"},
-                              {"apiVersion", "v1"},
-                              {"status", "Failure"},
-                              {"reason", "Forbidden"},
-                              {"message", message},
-                              {"code", 403}});
-}
-
 // What an API server does about rights, before a simulated one that lets everybody do everything:
-// alice may read all, bob nothing, and nobody may act for mallory. All three may see the page.
+// alice may read all, bob nothing, carl all but the version, and nobody may act for mallory. All of
+// them may see the page.
 class Gate {
  public:
-  explicit Gate(const kube::ConnectionConfig& plane) : forwarder_(*kube::Forwarder::Create(plane)) {
-    server_ = *base::HttpServer::Start(
-        {.address = "127.0.0.1:0", .threads = 2},
-        [this](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
-          Handle(request, std::move(responder));
-        });
+  explicit Gate(const kube::ConnectionConfig& plane)
+      : gate_(plane, [this](const auto& request, const auto& to) { return Handle(request, *to); }) {
   }
 
-  kube::ConnectionConfig Address() const {
-    kube::ConnectionConfig config;
-    config.server = absl::StrCat("http://127.0.0.1:", server_->port());
-    return config;
-  }
+  kube::ConnectionConfig Address() const { return gate_.Address(); }
 
   // "alice", or "alice team,ops": those for whom something was asked.
   std::set<std::string> actors() const {
@@ -86,8 +53,9 @@ class Gate {
   }
 
  private:
-  void Handle(const base::HttpRequest& request, std::shared_ptr<base::HttpResponder> responder) {
-    if (absl::EndsWith(request.path, "/subjectaccessreviews")) return Review(request, *responder);
+  // Returns whether it has answered.
+  bool Handle(const base::HttpRequest& request, base::HttpResponder& responder) {
+    if (absl::EndsWith(request.path, "/subjectaccessreviews")) return Review(request, responder);
     const std::string user(request.Header("impersonate-user"));
     std::vector<std::string> groups;
     for (const auto& [name, value] : request.fields) {
@@ -102,24 +70,27 @@ class Gate {
       }
     }
     if (user == "mallory") {
-      return Refuse(*responder, "users \"mallory\" is forbidden: User \"lens\" cannot impersonate");
+      const char* message =
+          "users \"mallory\" is forbidden: User \"lens\" cannot impersonate resource \"users\"";
+      return Refuse(responder, tests::Refusal(message, "users"));
+    }
+    // Somebody for whom it may act, and who may not ask for the version.
+    if (user == "carl" && request.path == "/version") {
+      const char* message = "forbidden: User \"carl\" cannot get path: may not impersonate others";
+      return Refuse(responder, tests::Refusal(message));
     }
     if (user == "bob" && kube::server::ReadRequest(request).is_resource) {
-      return Refuse(*responder, "User \"bob\" cannot list this");
+      return Refuse(responder, tests::Refusal("User \"bob\" cannot list this", "pods"));
     }
-    kube::RelayOptions options;
-    options.path = request.target;
-    options.on_error = [](const absl::Status& error) {
-      return base::HttpResponse{502, "text/plain", {}, std::string(error.message())};
-    };
-    kube::Relay(request, std::move(responder), *forwarder_, std::move(options));
+    return false;
   }
 
-  static void Refuse(base::HttpResponder& responder, const std::string& message) {
-    responder.Send({.code = 403, .body = json::Write(Refusal(message))});
+  static bool Refuse(base::HttpResponder& responder, const std::string& refusal) {
+    responder.Send({.code = 403, .body = refusal});
+    return true;
   }
 
-  void Review(const base::HttpRequest& request, base::HttpResponder& responder) {
+  bool Review(const base::HttpRequest& request, base::HttpResponder& responder) {
     json::Value review = json::Parse(request.body).value();
     const json::Value& what = review["spec"]["resourceAttributes"];
     const std::string user = review["spec"]["user"].ToString();
@@ -130,37 +101,30 @@ class Gate {
       absl::MutexLock lock(&mu_);
       reviewed_.insert(absl::StrCat(user, " ", right));
     }
-    const bool allowed = (user == "alice" || user == "bob" || user == "mallory") &&
-                         right == "get pages/proxy" && what["name"].AsString() == "fleet" &&
+    const bool is_somebody =
+        std::set<std::string>{"alice", "bob", "carl", "mallory"}.count(user) > 0;
+    const bool allowed = is_somebody && right == "get pages/proxy" &&
+                         what["name"].AsString() == "fleet" &&
                          what["group"].AsString() == "lens.karmada.io";
     review.Set("status", json::Value::Object({{"allowed", allowed}}));
     responder.Send({.code = 201, .body = json::Write(review)});
+    return true;
   }
 
-  const std::shared_ptr<kube::Forwarder> forwarder_;
   mutable absl::Mutex mu_;
   std::set<std::string> actors_ ABSL_GUARDED_BY(mu_), own_ ABSL_GUARDED_BY(mu_),
       reviewed_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<base::HttpServer> server_;
+  const tests::PlaneGate gate_;
 };
 
 // A control plane with a template, and a server that stands behind its API server.
-struct Behind {
-  std::unique_ptr<sandbox::Fleet> fleet = *sandbox::Fleet::Start(
-      {.members = 1, .with_scheduler = false, .crd_directory = "config/crds"});
-  tests::TempDirectory directory;
+struct Behind : tests::ServedPlane {
   std::unique_ptr<tls::CertificateAuthority> clients = *tls::CertificateAuthority::Create("all"),
                                              proxies = *tls::CertificateAuthority::Create("front");
   std::unique_ptr<Gate> gate;
   std::unique_ptr<Server> server;
 
-  Behind() {
-    gate = std::make_unique<Gate>(
-        *kube::ParseKubeconfig(*fleet->Kubeconfig("karmada"), directory.path(), ""));
-    directory.Write("objects.yaml", kObjects);
-    const auto objects = sandbox::ReadManifests(directory.path());
-    REQUIRE(objects.ok());
-    for (const kube::Object& object : *objects) Create(object);
+  Behind() : ServedPlane(1), gate(std::make_unique<Gate>(plane)) {
     kube::Object config = kube::Object::Make({"", "v1", "ConfigMap"},
                                              {"kube-system", "extension-apiserver-authentication"});
     config.Set({"data"}, json::Value::Object(
@@ -179,11 +143,6 @@ struct Behind {
     INFO(started.status());
     REQUIRE(started.ok());
     server = *std::move(started);
-  }
-
-  void Create(const kube::Object& object) {
-    sandbox::Backend& backend = fleet->control_plane().backend();
-    REQUIRE(backend.Create(backend.Find(object.gvk()).gvr(), object).ok());
   }
 
   // Returns the answer to a request over a connection with this certificate, or none.
@@ -275,6 +234,8 @@ TEST_CASE_METHOD(Behind, "Serve behind the API server: a user for whom it may no
   const tests::RawResponse answer = AskAs("mallory", "/api/fleet");
   CHECK(answer.code == 403);
   CHECK_THAT(answer.body, Contains("may not act for you") && Contains("cannot impersonate"));
+  // It is not the words of a refusal that say whom it is about.
+  CHECK(AskAs("carl", "/api/clusters").code == 200);
 }
 
 TEST_CASE_METHOD(Behind, "Serve behind the API server: it is an API that can be discovered") {

@@ -1,8 +1,11 @@
 // Bounds of answers, commands to copy, and what a search wants.
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/yaml.h"
 #include "lens/serve/bounds.h"
@@ -67,20 +70,72 @@ TEST_CASE("Serve: one reading is for all who ask meanwhile, and it is not kept f
   tests::FakeClock clock;
   const base::SteadyTime now = clock.SteadyNow();
   CHECK(reading.IsDue(now));
-  CHECK(reading.Want(absl::Seconds(5), now, done));
-  CHECK_FALSE(reading.Want(absl::Seconds(5), now, done));
+  const auto has_to_read = [&](absl::Duration later) {
+    return reading.Want(absl::Seconds(5), now + later, done).value().has_to_read;
+  };
+  CHECK(has_to_read(absl::ZeroDuration()));
+  CHECK_FALSE(has_to_read(absl::ZeroDuration()));
+  CHECK_FALSE(reading.Begin());
   CHECK_FALSE(reading.IsDue(now));
   reading.Finish(AnswerOf(FleetWith(1, "h"), absl::Seconds(4), clock));
   CHECK(told == 2);
-  CHECK_FALSE(reading.Want(absl::Seconds(5), now + absl::Seconds(5), done));
+  CHECK_FALSE(has_to_read(absl::Seconds(5)));
   CHECK(told == 3);
   // What took long to read is read seldom.
   CHECK_FALSE(reading.IsDue(now + absl::Seconds(11)));
   CHECK(reading.IsDue(now + absl::Seconds(12)));
-  CHECK(reading.Want(absl::Seconds(5), now + absl::Seconds(6), done));
+  CHECK(has_to_read(absl::Seconds(6)));
   reading.Finish(AnswerOf(absl::UnavailableError("gone"), absl::Seconds(1), clock));
   // An error is not kept for anybody who asks later.
-  CHECK(reading.Want(absl::Seconds(5), now, done));
+  CHECK(has_to_read(absl::ZeroDuration()));
+}
+
+TEST_CASE("Serve: who does not wait any more is not answered, and so many wait and no more") {
+  FleetReading reading;
+  int told = 0;
+  const base::SteadyTime now = tests::FakeClock().SteadyNow();
+  const auto want = [&] {
+    return reading.Want(absl::Seconds(5), now, [&](const FleetAnswerPtr&) { ++told; });
+  };
+  const uint64_t first = want().value().ticket;
+  for (size_t i = 1; i < kMostWaiting; ++i) REQUIRE(want().ok());
+  CHECK(absl::IsResourceExhausted(want().status()));
+  CHECK(reading.GiveUp(first));
+  CHECK_FALSE(reading.GiveUp(first));
+  const uint64_t last = want().value().ticket;
+  reading.Finish(AnswerOf(FleetWith(1, "h"), absl::Seconds(1), tests::FakeClock()));
+  CHECK(told == static_cast<int>(kMostWaiting));
+  CHECK_FALSE(reading.GiveUp(last));
+}
+
+TEST_CASE("Serve: counts are shown beside newer things for a minute, and say of when they are") {
+  tests::FakeClock clock;
+  FleetReading reading;
+  CHECK(reading.CountsAt(clock.SteadyNow()).InCluster("member2").is_null());
+  CHECK(reading.CountsAt(clock.SteadyNow()).ReadAt().is_null());
+  const FleetAnswer good = AnswerOf(FleetWith(2, "h"), absl::Seconds(1), clock);
+  reading.Finish(good);
+  clock.Advance(absl::Seconds(50));
+  // What could not be read since has not changed them.
+  reading.Finish(AnswerOf(absl::UnavailableError("gone"), absl::Seconds(1), clock));
+  const NotFine counts = reading.CountsAt(clock.SteadyNow());
+  CHECK(counts.is_known);
+  CHECK(counts.InCluster("member2") == json::Value(2));
+  CHECK(counts.InCluster("member1") == json::Value(0));
+  CHECK(counts.OfPolicy("PropagationPolicy shop/web") == json::Value(2));
+  CHECK(counts.ReadAt() == TimeAsJson(good.at));
+  clock.Advance(absl::Seconds(11));
+  CHECK_FALSE(reading.CountsAt(clock.SteadyNow()).is_known);
+  CHECK(reading.CountsAt(clock.SteadyNow()).InCluster("member2").is_null());
+}
+
+TEST_CASE("Serve: a fleet that takes too long is not read all the time") {
+  tests::FakeClock clock;
+  const FleetAnswer late = AnswerOf(absl::DeadlineExceededError("late"), absl::Seconds(30), clock);
+  CHECK(IsRecent(late, clock.SteadyNow() + absl::Seconds(89)));
+  CHECK_FALSE(IsRecent(late, clock.SteadyNow() + absl::Seconds(90)));
+  const FleetAnswer gone = AnswerOf(absl::UnavailableError("gone"), absl::Seconds(30), clock);
+  CHECK_FALSE(IsRecent(gone, clock.SteadyNow() + absl::Seconds(5)));
 }
 
 TEST_CASE("Serve: a name cannot add a command to the one that is copied") {
@@ -88,7 +143,27 @@ TEST_CASE("Serve: a name cannot add a command to the one that is copied") {
   CHECK(ShellWord("") == "''");
   CHECK(ShellWord("a; rm -rf ~") == "'a; rm -rf ~'");
   CHECK(ShellWord("a'$(b)") == R"('a'\''$(b)')");
-  CHECK(ShellWord("a\nb") == "'a\nb'");
+  // What is copied is what is seen: nothing but printable ASCII.
+  CHECK(ShellWord("a\nb") == R"($'a\x0ab')");
+  CHECK(ShellWord("\x03"
+                  "f'\\") == R"($'\x03f\'\\')");
+  CHECK(ShellWord("\u202ea") == R"($'\xe2\x80\xaea')");
+}
+
+TEST_CASE("Serve: commands name the control plane, and no name is taken for a flag") {
+  why::Question question;
+  question.gvk = {"rbac.authorization.k8s.io", "v1", "Role"};
+  question.key = {"shop", "--server=evil"};
+  question.flags = " --context 'a b'";
+  const auto chain = why::EmptyChain(std::move(question), absl::Now());
+  REQUIRE(chain.ok());
+  kube::Resource roles{{"rbac.authorization.k8s.io", "v1", "Role"}, "roles", true};
+  const json::Value commands = CommandsFor(*chain, roles);
+  CHECK(commands.At(0)["command"].AsString() ==
+        "karmada-lens why Role/--server=evil -n shop --context 'a b'");
+  CHECK(commands.At(1)["command"].AsString() ==
+        "kubectl --context 'a b' -n shop get roles.rbac.authorization.k8s.io -o yaml -- "
+        "--server=evil");
 }
 
 TEST_CASE("Serve: kinds in links name group and version") {

@@ -83,6 +83,18 @@ TEST_CASE_METHOD(OneQuestion,
   CHECK(responder->sent.back().body.empty());
 }
 
+TEST_CASE_METHOD(OneQuestion, "Serve: who waits for somebody else's answer is told of the end") {
+  int ends = 0;
+  exchange->OnEnd([&] { ++ends; });
+  CHECK(ends == 0);
+  responder->on_closed();
+  CHECK(ends == 1);
+  exchange = Make("GET");
+  server.request_stop();
+  exchange->OnEnd([&] { ++ends; });
+  CHECK(ends == 2);
+}
+
 TEST_CASE("Serve: the documents name the bounds that there are") {
   std::ifstream file("docs/serve.md");
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

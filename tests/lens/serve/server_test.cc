@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,29 +18,16 @@
 #include "lens/serve/bounds.h"
 #include "lens/serve/routes.h"
 #include "lens/serve/viewer.h"
-#include "sandbox/fleet.h"
-#include "sandbox/manifests.h"
+#include "tests/base/raw_client.h"
+#include "tests/lens/serve/served_plane.h"
 #include "tests/support/eventually.h"
-#include "tests/support/temp_directory.h"
 
 namespace lens::serve {
 namespace {
 
 using Catch::Contains;
 
-constexpr char kObjects[] = R"(
-apiVersion: v1
-kind: Namespace
-metadata: {name: shop}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: shop}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: nginx}]}}
----
+constexpr char kIdlePolicy[] = R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
 metadata: {name: idle, namespace: shop}
@@ -48,29 +36,28 @@ spec:
   placement: {clusterAffinity: {clusterNames: [member1]}}
 )";
 
-// A control plane with two members, and a server that shows it.
-struct Shown {
-  std::unique_ptr<sandbox::Fleet> fleet = *sandbox::Fleet::Start(
-      {.members = 2, .with_scheduler = false, .crd_directory = "config/crds"});
-  tests::TempDirectory directory;
-  kube::ConnectionConfig plane;
+// The binding of a Deployment in the namespace "shop".
+kube::Object BindingOf(const std::string& name) {
+  kube::Object binding = kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"},
+                                            {"shop", absl::StrCat(name, "-deployment")});
+  binding.Set({"spec", "resource"}, json::Value::Object({{"apiVersion", "apps/v1"},
+                                                         {"kind", "Deployment"},
+                                                         {"namespace", "shop"},
+                                                         {"name", name}}));
+  return binding;
+}
+
+// A server that shows a control plane with two members.
+struct Shown : tests::ServedPlane {
   std::unique_ptr<Server> server;
 
-  Shown() {
-    plane = *kube::ParseKubeconfig(*fleet->Kubeconfig("karmada"), directory.path(), "");
-    sandbox::Backend& backend = fleet->control_plane().backend();
-    directory.Write("objects.yaml", kObjects);
-    const auto objects = sandbox::ReadManifests(directory.path());
-    REQUIRE(objects.ok());
-    for (const kube::Object& object : *objects) {
-      REQUIRE(backend.Create(backend.Find(object.gvk()).gvr(), object).ok());
-    }
-  }
+  Shown() : ServedPlane(2) { CreateAll(kIdlePolicy); }
 
   void Start(Mode mode) {
     ServeOptions options;
     options.mode = mode;
     options.plane = plane;
+    options.flags.flags = " --kubeconfig /k";
     if (mode == Mode::kTokens) {
       const auto authority = *tls::CertificateAuthority::Create("test");
       options.certificate =
@@ -168,6 +155,49 @@ TEST_CASE_METHOD(Shown, "Serve: what is not fine, the clusters, the policies and
   CHECK(has_policy);
 }
 
+TEST_CASE_METHOD(Shown, "Serve: a selector whose object another policy governs selects something") {
+  CreateAll(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: first, namespace: shop}
+spec:
+  priority: 1
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: web}]
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: second, namespace: shop}
+spec:
+  resourceSelectors:
+  - {apiVersion: apps/v1, kind: Deployment, name: web}
+  - {apiVersion: apps/v1, kind: Deployment}
+  - {apiVersion: apps/v1, kind: Deployment, labelSelector: {matchLabels: {app: web}}}
+  - {apiVersion: apps/v1, kind: StatefulSet}
+)");
+  kube::Object binding = BindingOf("web");
+  binding.Set({"metadata", "labels"},
+              json::Value::Object({{api::kPropagationPolicyIdLabel, "id"}}));
+  binding.Set({"metadata", "annotations"},
+              json::Value::Object({{api::kPropagationPolicyNamespaceAnnotation, "shop"},
+                                   {api::kPropagationPolicyNameAnnotation, "first"}}));
+  Create(binding);
+  Start(Mode::kLocal);
+  std::map<std::string, json::Value> policies;
+  const json::Value answer = Json("/api/policies");
+  for (const json::Value& one : answer["policies"].items()) {
+    policies[one["name"].ToString()] = one["selectors"];
+  }
+  CHECK(policies["idle"].At(0)["selectsNothing"].AsBool());
+  CHECK_FALSE(policies["first"].At(0)["selectsNothing"].AsBool(true));
+  CHECK(policies["first"].At(0)["governedBy"].AsString().empty());
+  const json::Value& second = policies["second"];
+  CHECK_FALSE(second.At(0)["selectsNothing"].AsBool(true));
+  CHECK(second.At(0)["governedBy"].AsString() == "PropagationPolicy shop/first");
+  CHECK_FALSE(second.At(1)["selectsNothing"].AsBool(true));
+  CHECK(second.At(2)["selectsNothing"].is_null());
+  CHECK(second.At(3)["selectsNothing"].AsBool());
+}
+
 TEST_CASE_METHOD(Shown, "Serve: the last hour has the last writer of each template") {
   sandbox::Backend& backend = fleet->control_plane().backend();
   const auto apply = [&](const char* name, const char* manager, const json::Value& labels) {
@@ -186,13 +216,7 @@ TEST_CASE_METHOD(Shown, "Serve: the last hour has the last writer of each templa
   apply("claimed", "flux", claim);
   apply("claimed", "karmada-controller-manager", claim);
   apply("own", "flux", json::Value::Object());
-  kube::Object binding = kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"},
-                                            {"shop", "claimed-deployment"});
-  binding.Set({"spec", "resource"}, json::Value::Object({{"apiVersion", "apps/v1"},
-                                                         {"kind", "Deployment"},
-                                                         {"namespace", "shop"},
-                                                         {"name", "claimed"}}));
-  REQUIRE(backend.Create(backend.Find(binding.gvk()).gvr(), binding).ok());
+  Create(BindingOf("claimed"));
   Start(Mode::kLocal);
   std::vector<std::string> edits;
   for (const json::Value& entry : Json("/api/hour")["entries"].items()) {
@@ -210,7 +234,7 @@ TEST_CASE_METHOD(Shown, "Serve: one object with its way, its commands and what h
   CHECK(web["object"]["exists"].AsBool());
   CHECK_FALSE(web["arrived"].AsBool());
   CHECK(web["commands"].At(1)["command"].AsString() ==
-        "kubectl -n shop get deployments.apps web -o yaml");
+        "kubectl --kubeconfig /k -n shop get deployments.apps web -o yaml");
   CHECK(web["way"]["children"].size() > 1);
   const json::Value graph = Json("/api/graph?type=PropagationPolicy&namespace=shop&name=idle");
   CHECK_THAT(graph["svg"].ToString(), Contains("<svg"));
@@ -233,7 +257,8 @@ TEST_CASE_METHOD(Shown, "Serve: what if, and what a reason means") {
   Start(Mode::kLocal);
   const json::Value plan = Json("/api/what-if?drain=member1");
   CHECK(plan["whatIf"]["changes"].size() == 1);
-  CHECK(plan["command"].AsString() == "karmada-lens plan --drain member1");
+  CHECK(plan["command"].AsString() == "karmada-lens plan --drain member1 --kubeconfig /k");
+  CHECK_FALSE(plan["readAt"].AsString().empty());
   CHECK(Get("/api/what-if").code == 400);
   CHECK_FALSE(Json("/api/explain?text=SyncFailed")["reasons"].empty());
 }
@@ -290,6 +315,39 @@ TEST_CASE_METHOD(Shown, "Serve: so many live updates for each viewer and no more
   CHECK(tests::Eventually([&] { return events >= all; }));
   CHECK(Get("/api/updates", "alice-token").code == 429);
   streams.clear();
+}
+
+TEST_CASE_METHOD(Shown, "Serve: live updates have no body for HEAD, and the connection goes on") {
+  Start(Mode::kLocal);
+  tests::RawClient client(server->port());
+  client.Send("HEAD /api/updates HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const tests::RawResponse head = client.ReadHead();
+  CHECK(head.code == 200);
+  CHECK(head.headers.at("content-type") == "text/event-stream");
+  client.Send("GET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK_THAT(client.ReadResponse().body, Contains("readsOnly"));
+}
+
+TEST_CASE_METHOD(Shown,
+                 "Serve: what was read is not shown while nobody can say whose token counts") {
+  fleet->control_plane().AddToken("alice-token", "alice");
+  Start(Mode::kTokens);
+  CHECK(Json("/api/fleet", "alice-token")["templates"].AsInt() == 1);
+  for (const int code : {503, 500, 429}) {
+    INFO(code);
+    fleet->control_plane().faults().FailNext(1000, code, "GET", "/version");
+    const kube::HttpResponse answer = Get("/api/fleet", "alice-token");
+    CHECK(answer.code == 503);
+    CHECK_THAT(answer.body, Contains(absl::StrCat("the code ", code)));
+    fleet->control_plane().faults().Clear();
+  }
+  CHECK(Get("/api/fleet", "alice-token").code == 200);
+}
+
+TEST_CASE_METHOD(Shown, "Serve: with the kubeconfig's rights what can be read is shown") {
+  Start(Mode::kLocal);
+  fleet->control_plane().faults().FailNext(1000, 429, "GET", "/version");
+  CHECK(Json("/api/clusters")["clusters"].size() == 2);
 }
 
 TEST_CASE_METHOD(Shown, "Serve: a control plane that goes away is said, and it may come back") {
