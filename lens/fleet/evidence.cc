@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/dependencies.h"
+#include "api/names.h"
 #include "api/resources.h"
 #include "lens/why/questions.h"
 
@@ -28,14 +29,23 @@ std::vector<std::string> EventFields() {
           "count"};
 }
 
-void Evidence::ReadWarnings() {
+void Evidence::List(const std::string& selector, absl::FunctionRef<void(kube::ObjectPtr)> take) {
   kube::ListOptions options;
   options.fields = EventFields();
-  options.field_selector = "type=Warning";
-  for (const kube::ObjectPtr& event :
-       lists_.All(api::Events(), scope_.ns, Weight::kHelps, options)) {
-    events_[SubjectOf(*event)].push_back(event);
-  }
+  options.field_selector = selector;
+  const auto take_page = [&](kube::ListPage page, bool) {
+    for (kube::Object& event : page.items) take(kube::Share(std::move(event)));
+  };
+  lists_.Pages(api::Events(), scope_.ns, Weight::kHelps, options, take_page);
+  if (scope_.ns.empty()) return;
+  options.field_selector = absl::StrCat(selector, ",involvedObject.kind=", api::Works().gvk.kind);
+  const std::string ns = scope_.cluster.empty() ? "" : api::ExecutionNamespace(scope_.cluster);
+  lists_.Pages(api::Events(), ns, Weight::kHelps, options, take_page);
+}
+
+void Evidence::ReadWarnings() {
+  List("type=Warning",
+       [this](const kube::ObjectPtr& event) { events_[SubjectOf(*event)].push_back(event); });
 }
 
 bool Evidence::IsWarnedOf(const Candidate& candidate) const {
@@ -57,19 +67,13 @@ void Evidence::ReadMore(const std::vector<Candidate>& candidates) {
 }
 
 void Evidence::ReadOtherEvents(const std::set<std::string>& subjects) {
-  kube::ListOptions options;
-  options.fields = EventFields();
   const auto keep = [&](const kube::ObjectPtr& event) {
     const std::string subject = SubjectOf(*event);
     if (subjects.count(subject) > 0) events_[subject].push_back(event);
   };
-  if (subjects.size() >= kListFrom) {
-    options.field_selector = "type!=Warning";
-    lists_.Pages(api::Events(), scope_.ns, Weight::kHelps, options, [&](kube::ListPage page, bool) {
-      for (kube::Object& event : page.items) keep(kube::Share(std::move(event)));
-    });
-    return;
-  }
+  if (subjects.size() >= kListFrom) return List("type!=Warning", keep);
+  kube::ListOptions options;
+  options.fields = EventFields();
   for (const std::string& subject : subjects) {
     const kube::Object& warning = *events_[subject][0];
     const json::Value& involved = warning.root()["involvedObject"];

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "kube/discovery/rest_mapper.h"
 #include "kube/meta/names.h"
 #include "lens/fleet/candidate.h"
@@ -40,6 +41,9 @@ class Evidence {
   const Existence& existence() const { return existence_; }
 
  private:
+  // Hands out the events that the field selector names: those of the asked namespace, and those
+  // about Works, which lie in the namespaces of clusters.
+  void List(const std::string& selector, absl::FunctionRef<void(kube::ObjectPtr)> take);
   void ReadOtherEvents(const std::set<std::string>& subjects);
   void ReadNeeds(const std::vector<Candidate>& candidates);
   void ReadNeedsOf(const kube::Resource& resource,

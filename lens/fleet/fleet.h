@@ -43,7 +43,7 @@ struct Fleet {
   std::vector<Trouble> troubles;
   // Programs of Karmada's that do not run, so that what is seen may be out of date: sentences.
   std::vector<std::string> stopped;
-  // What was asked about and does not exist: "there is no cluster member9".
+  // What was asked about and does not exist, or governs nothing: "there is no cluster member9".
   std::vector<std::string> unknown;
   // What could not be read: sentences. `is_whole` is false when nobody can say without it that
   // everything is fine.

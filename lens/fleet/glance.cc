@@ -126,7 +126,7 @@ bool Glance::IsPolicyFine(const Candidate& candidate) const {
   }
   const auto found = policies_.find(claim);
   if (found == policies_.end() || found->second->IsDeleting()) return false;
-  return api::PolicyView(*found->second).Placement() == binding.Placement() &&
+  return why::HasFieldsOf(*candidate.binding, *found->second) &&
          HasItsOverrides(shared_, *found->second);
 }
 

@@ -1,6 +1,9 @@
 #include "lens/fleet/lists.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
+#include "api/resources.h"
 #include "kube/client/errors.h"
 
 namespace lens::fleet {
@@ -10,10 +13,17 @@ bool Lists::NoteFailure(const absl::Status& status, const kube::Gvk& gvk,
   const absl::Status failed = kube::IgnoreGone(status);
   if (failed.ok() || kube::IsNoSuchKind(failed)) return true;
   if (weight == Weight::kHints) return false;
-  unread_.emplace_back(failed.message());
+  const bool is_known =
+      std::find(unread_.begin(), unread_.end(), failed.message()) != unread_.end();
+  if (!is_known) unread_.emplace_back(failed.message());
   unreadable_.push_back({gvk, key});
   if (weight == Weight::kDecides) is_whole_ = false;
   return false;
+}
+
+bool Lists::CouldRead(const kube::Gvk& gvk) const {
+  return std::none_of(unreadable_.begin(), unreadable_.end(),
+                      [&](const why::Unread& entry) { return entry.gvk == gvk; });
 }
 
 void Lists::Note(std::string sentence, Weight weight) {
@@ -25,8 +35,9 @@ bool Lists::Pages(const kube::Resource& resource, absl::string_view ns, Weight w
                   const kube::ListOptions& options, kube::TakePage take) {
   absl::Status status = kube::ForEachPage(client_, resource, ns, options, stop_, take);
   const bool tries_one = absl::IsPermissionDenied(status) && ns.empty() && !ns_.empty();
-  if (tries_one && resource.namespaced) {
-    // Objects of other namespaces only give hints, or are nobody's concern who may not see them.
+  // Those of other namespaces only give hints. Works, for example, lie in the namespaces of
+  // clusters: that there are none in `ns_` says nothing about a template of it.
+  if (tries_one && resource.gvk == api::PropagationPolicies().gvk) {
     status = kube::ForEachPage(client_, resource, ns_, options, stop_, take);
   }
   return NoteFailure(status, resource.gvk, {std::string(ns), ""}, weight);

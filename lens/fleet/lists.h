@@ -28,7 +28,8 @@ enum class Weight {
 // Not thread-safe.
 class Lists {
  public:
-  // Where objects of all namespaces may not be listed, those of `ns` are, unless it is "".
+  // Where PropagationPolicies of all namespaces may not be listed, those of `ns` are, unless it is
+  // "": no others govern its templates.
   // REQUIRES: the client and the token outlive this object.
   Lists(kube::Client& client, std::string ns, const base::StopToken& stop)
       : client_(client), ns_(std::move(ns)), stop_(stop) {}
@@ -51,6 +52,8 @@ class Lists {
   const std::vector<std::string>& unread() const { return unread_; }
   const std::vector<why::Unread>& unreadable() const { return unreadable_; }
   bool is_whole() const { return is_whole_; }
+  // Returns whether all objects of the kind that were asked for could be read.
+  bool CouldRead(const kube::Gvk& gvk) const;
 
  private:
   // Returns whether the status says that the objects were read, or that there are none.

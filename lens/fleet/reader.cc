@@ -4,7 +4,8 @@
 // with what is wrong and with the bindings, not with the Works. Then events and needed objects are
 // read for what is not fine, and the checks of lens/why say the cause. If a template turns out not
 // to be fine only when some of its Works have been let go, those are read again: by label when they
-// are few, else by a second list.
+// are few, else by a second list. Works that are being deleted and have no binding any more are
+// those of templates that have gone and that a cluster still has.
 //
 // Objects without a binding count as templates when they are workloads, which run nowhere else, or
 // when a policy selects them; nothing is expected of others, such as a ConfigMap that is used in
@@ -36,6 +37,7 @@
 #include "lens/fleet/evidence.h"
 #include "lens/fleet/glance.h"
 #include "lens/fleet/judge.h"
+#include "lens/fleet/leftovers.h"
 #include "lens/fleet/lists.h"
 #include "lens/fleet/templates.h"
 #include "lens/why/agents.h"
@@ -189,6 +191,7 @@ class Reader {
   void TakeWork(kube::Object work) {
     const auto cluster = api::ClusterOfExecutionNamespace(work.ns());
     Candidate* owner = OwnerOf(work);
+    if (owner == nullptr) leftovers_->Take(work);
     if (owner == nullptr || !cluster.ok()) return;
     if (owner->seems_fine) {
       const bool is_warned = evidence_.IsWarnedOf(work.Describe());
@@ -203,7 +206,9 @@ class Reader {
 
   void ReadWorks() {
     const std::string ns = scope_.cluster.empty() ? "" : api::ExecutionNamespace(scope_.cluster);
+    leftovers_ = std::make_unique<Leftovers>(discovery_, scope_, bindings_, lists_);
     ListWorks(ns, {});
+    leftovers_->AddTo(candidates_);
     std::set<size_t> incomplete;
     for (size_t i = 0; i < candidates_.size(); ++i) {
       Candidate& candidate = candidates_[i];
@@ -230,6 +235,7 @@ class Reader {
     lists_.Pages(api::Works(), ns, Weight::kDecides, {}, [&](kube::ListPage page, bool begins) {
       if (begins && of.empty()) {
         for (Candidate& candidate : candidates_) candidate.places.clear();
+        leftovers_->Clear();
       }
       for (kube::Object& work : page.items) {
         const Candidate* owner = of.empty() ? nullptr : OwnerOf(work);
@@ -294,21 +300,45 @@ class Reader {
                             : "see whether they run and reach the control plane"));
   }
 
-  void AddUnknown(Fleet& fleet) const {
-    const bool knows_clusters = shared_->CouldRead(api::Clusters().gvk);
+  void AddUnknown(Fleet& fleet) {
+    const bool knows_clusters = lists_.CouldRead(api::Clusters().gvk);
     if (!scope_.cluster.empty() && shared_->clusters.count(scope_.cluster) == 0 && knows_clusters) {
       fleet.unknown.push_back(absl::StrCat("there is no cluster ", scope_.cluster));
     }
-    const bool has_policy = std::any_of(
-        shared_->policies.begin(), shared_->policies.end(), [&](const kube::ObjectPtr& policy) {
-          const bool is_there =
-              scope_.ns.empty() || policy->ns().empty() || policy->ns() == scope_.ns;
-          return policy->name() == scope_.policy && is_there;
-        });
-    if (!scope_.policy.empty() && !has_policy && lists_.is_whole()) {
+    if (!scope_.ns.empty() && fleet.templates == 0 && LacksNamespace()) {
+      fleet.unknown.push_back(absl::StrCat("there is no namespace ", scope_.ns));
+    }
+    if (!scope_.policy.empty()) AddUnknownPolicy(fleet);
+  }
+
+  bool LacksNamespace() {
+    if (lists_.CouldRead(api::Namespaces().gvk)) return shared_->namespaces.count(scope_.ns) == 0;
+    bool known = false;
+    const kube::ObjectPtr space =
+        lists_.Get(api::Namespaces(), {"", scope_.ns}, Weight::kHints, &known);
+    return known && space == nullptr;
+  }
+
+  // Says that no policy of the name exists, or that it governs nothing.
+  void AddUnknownPolicy(Fleet& fleet) const {
+    Objects policies;
+    for (const kube::ObjectPtr& policy : shared_->policies) {
+      const bool is_there = scope_.ns.empty() || policy->ns().empty() || policy->ns() == scope_.ns;
+      if (policy->name() == scope_.policy && is_there) policies.push_back(policy);
+    }
+    const bool knows_policies = lists_.CouldRead(api::PropagationPolicies().gvk) &&
+                                lists_.CouldRead(api::ClusterPropagationPolicies().gvk);
+    if (policies.empty() && knows_policies) {
       fleet.unknown.push_back(
           absl::StrCat("there is no policy ", scope_.policy,
                        scope_.ns.empty() ? "" : " that may govern templates of ", scope_.ns));
+    }
+    if (fleet.templates > 0 || !scope_.cluster.empty() || !lists_.is_whole()) return;
+    for (const kube::ObjectPtr& policy : policies) {
+      fleet.unknown.push_back(absl::StrCat(policy->Describe(), " governs no template",
+                                           policy->ns().empty() && !scope_.ns.empty() ? " of " : "",
+                                           policy->ns().empty() ? scope_.ns : "", "; ",
+                                           flags_.AskAbout(policy->gvk(), policy->key())));
     }
   }
 
@@ -320,6 +350,7 @@ class Reader {
   Objects bindings_, overrides_, spaces_;
   std::unique_ptr<why::Chain> shared_;
   std::unique_ptr<Glance> glance_;
+  std::unique_ptr<Leftovers> leftovers_;
   std::vector<Candidate> candidates_;
   std::map<std::string, size_t> by_id_;  // By the permanent id of the binding.
 };

@@ -86,7 +86,9 @@ std::vector<Group> GroupsOf(const Fleet& fleet) {
 std::string HeadlineOf(const Fleet& fleet) {
   const std::string of = fleet.scope.Describe();
   const size_t bad = fleet.troubles.size();
-  if (fleet.templates == 0) return absl::StrCat("there is no template", of);
+  if (fleet.templates == 0) {
+    return absl::StrCat(fleet.is_whole ? "there is no template" : "no template could be read", of);
+  }
   if (bad > 0) {
     return absl::StrCat(bad, " of ", fleet.templates,
                         fleet.templates == 1 ? " template" : " templates", of,

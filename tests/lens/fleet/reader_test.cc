@@ -274,3 +274,121 @@ TEST_CASE("Fleet: the templates of one policy") {
   CHECK(none->templates == 0);
   CHECK(none->unknown == std::vector<std::string>{"there is no policy api"});
 }
+
+TEST_CASE("Fleet: Works of all namespaces that may not be listed are not taken for missing") {
+  // Those of the template's own namespace may be: there are none.
+  const auto fleet = Plane(Base(), {"/v1alpha1/works"}).Read({.ns = "shop"});
+  REQUIRE(fleet.ok());
+  CHECK(fleet->troubles.empty());
+  CHECK_FALSE(fleet->is_whole);
+  CHECK(fleet->unread.size() == 1);
+}
+
+TEST_CASE("Fleet: policies of the namespace do where those of all may not be listed") {
+  const auto fleet = Plane(Base(), {"/v1alpha1/propagationpolicies"}).Read({.ns = "shop"});
+  REQUIRE(fleet.ok());
+  CHECK(fleet->IsFine());
+  CHECK(fleet->unread.empty());
+}
+
+TEST_CASE("Fleet: a Work that has not left its cluster is trouble when its template has gone") {
+  const char* kGone = R"({"Deployment shop/web":null,"ResourceBinding shop/web-deployment":null,
+      "Work karmada-es-member2/web-work":null,
+      "Work karmada-es-member1/web-work":{"metadata":{"deletionTimestamp":"2026-01-01T11:00:00Z",
+        "finalizers":["karmada.io/execution-controller"]}}})";
+  Plane plane(Base(Parsed(kGone)));
+  for (const lens::fleet::Scope& scope :
+       std::vector<lens::fleet::Scope>{{}, {.ns = "shop"}, {.cluster = "member1"}}) {
+    INFO(scope.Describe());
+    const auto fleet = plane.Read(scope);
+    REQUIRE(fleet.ok());
+    REQUIRE(fleet->troubles.size() == 1);
+    CHECK(fleet->troubles[0].Name() == "Deployment shop/web");
+    CHECK(fleet->troubles[0].headline ==
+          "Deployment shop/web is deleted, but its Work for member1 is still there");
+    CHECK(kube::FormatTime(fleet->troubles[0].since) == "2026-01-01T11:00:00Z");
+  }
+  for (const lens::fleet::Scope& scope :
+       std::vector<lens::fleet::Scope>{{.ns = "bar"}, {.cluster = "member2"}}) {
+    INFO(scope.Describe());
+    CHECK(plane.Read(scope)->troubles.empty());
+  }
+  // One that is only evicted has its binding, and one whose template exists may stay unpropagated.
+  const char* kReleased =
+      R"([{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"shop"}},
+    {"apiVersion":"work.karmada.io/v1alpha1","kind":"Work",
+     "metadata":{"name":"c-work","namespace":"karmada-es-member1","deletionTimestamp":"2026-01-01T11:00:00Z",
+       "labels":{"resourcebinding.karmada.io/permanent-id":"id-gone"}},
+     "spec":{"workload":{"manifests":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"shop"}}]}}}])";
+  const auto released = Plane(Base({}, Parsed(kReleased))).Read();
+  REQUIRE(released.ok());
+  CHECK(released->IsFine());
+}
+
+TEST_CASE("Fleet: a Work of an earlier template is trouble for the one that was made again") {
+  const char* kAgain = R"({"ResourceBinding shop/web-deployment":{
+        "metadata":{"labels":{"resourcebinding.karmada.io/permanent-id":"id-new"}}},
+      "Work karmada-es-member2/web-work":{"metadata":{
+        "labels":{"resourcebinding.karmada.io/permanent-id":"id-new"}}},
+      "Work karmada-es-member1/web-work":{"metadata":{"deletionTimestamp":"2026-01-01T11:00:00Z",
+        "finalizers":["karmada.io/execution-controller"]}}})";
+  const auto fleet = Plane(Base(Parsed(kAgain))).Read();
+  REQUIRE(fleet.ok());
+  CHECK(fleet->templates == 1);
+  REQUIRE(fleet->troubles.size() == 1);
+  CHECK(fleet->troubles[0].cause.check == "work-deleting");
+}
+
+TEST_CASE("Fleet: what events say of Works counts for the templates of one namespace, too") {
+  const char* kUnknownHealth =
+      R"({"Work karmada-es-member2/web-work":{"status":{"manifestStatuses":null}}})";
+  const char* kWarning = R"([
+    {"apiVersion":"v1","kind":"Event","metadata":{"name":"a","namespace":"karmada-es-member2"},"type":"Warning",
+     "involvedObject":{"kind":"Work","namespace":"karmada-es-member2","name":"web-work"},
+     "reason":"InterpretHealthFailed","message":"attempt to index a nil value",
+     "lastTimestamp":"2026-01-01T11:00:00Z"}])";
+  const lens::why::Objects objects = Base(Parsed(kUnknownHealth), Parsed(kWarning));
+  for (const lens::fleet::Scope& scope :
+       std::vector<lens::fleet::Scope>{{}, {.ns = "shop"}, {.ns = "shop", .cluster = "member2"}}) {
+    INFO(scope.Describe());
+    const auto fleet = Plane(objects).Read(scope);
+    REQUIRE(fleet.ok());
+    REQUIRE(fleet->troubles.size() == 1);
+    CHECK(fleet->troubles[0].cause.check == "status-not-interpreted");
+  }
+  // Who may not read them is told so.
+  const auto without = Plane(objects, {"involvedObject.kind%3DWork"}).Read({.ns = "shop"});
+  REQUIRE(without.ok());
+  CHECK(without->troubles.empty());
+  CHECK(without->unread.size() == 1);
+}
+
+TEST_CASE("Fleet: a namespace that does not exist, and a policy that governs nothing, are said") {
+  const char* kIdle = R"([{"apiVersion":"policy.karmada.io/v1alpha1","kind":"PropagationPolicy",
+      "metadata":{"name":"idle","namespace":"shop"},"spec":{"resourceSelectors":[
+        {"apiVersion":"apps/v1","kind":"Deployment","name":"none"}]}},
+    {"apiVersion":"v1","kind":"Namespace","metadata":{"name":"empty"}}])";
+  Plane plane(Base({}, Parsed(kIdle)));
+  const auto typo = plane.Read({.ns = "typo"});
+  REQUIRE(typo.ok());
+  CHECK(typo->unknown == std::vector<std::string>{"there is no namespace typo"});
+  CHECK_FALSE(typo->IsFine());
+  CHECK(plane.Read({.ns = "empty"})->IsFine());
+  const auto idle = plane.Read({.policy = "idle"});
+  REQUIRE(idle.ok());
+  CHECK(idle->unknown ==
+        std::vector<std::string>{"PropagationPolicy shop/idle governs no template; ask about it: "
+                                 "karmada-lens why PropagationPolicy/idle -n shop"});
+  CHECK_FALSE(idle->IsFine());
+}
+
+TEST_CASE(
+    "Fleet: nobody says that there is no such cluster, or template, of what may not be read") {
+  const auto clusters = Plane(Base(), {"/clusters?"}).Read({.cluster = "member9"});
+  REQUIRE(clusters.ok());
+  CHECK(clusters->unknown.empty());
+  lens::why::Objects unbound = Base(Parsed(R"({"ResourceBinding shop/web-deployment":null})"));
+  const auto templates = Plane(std::move(unbound), {"/deployments"}).Read();
+  REQUIRE(templates.ok());
+  CHECK(lens::fleet::HeadlineOf(*templates) == "no template could be read");
+}
