@@ -17,6 +17,7 @@
 #include "api/binding_scope.h"
 #include "api/eviction.h"
 #include "api/federated_resource_quota.h"
+#include "api/programs.h"
 #include "api/resource_list.h"
 #include "api/resources.h"
 #include "controllers/taint_manager/eviction_pace.h"
@@ -47,7 +48,12 @@ bool Any(const TemplateChange& change, bool (*holds)(const ClusterChange&)) {
   return std::any_of(change.clusters.begin(), change.clusters.end(), holds);
 }
 
+// What the sandbox's scheduler says of a placement that it does not know how to make, such as a
+// spread by region. That is no refusal: karmada-scheduler may find clusters.
+constexpr absl::string_view kBeyondSandbox = "the sandbox's scheduler does not ";
+
 Verdict RefusalOf(const TemplateOutcome& outcome) {
+  if (absl::StrContains(outcome.not_scheduled, kBeyondSandbox)) return Verdict::kNotSimulated;
   if (outcome.not_scheduled_reason == "QuotaExceeded") return Verdict::kQuota;
   const bool full = outcome.not_scheduled_reason == "Unschedulable" ||
                     absl::StrContains(outcome.not_scheduled, "no enough resource");
@@ -67,6 +73,17 @@ std::string HeldIn(const TemplateChange& change, const std::map<std::string, std
   return "";
 }
 
+// Returns whether the template is in a cluster afterwards.
+bool IsAnywhere(const TemplateChange& change) {
+  return std::any_of(change.clusters.begin(), change.clusters.end(),
+                     [](const ClusterChange& cluster) { return !cluster.manifest.empty(); });
+}
+
+// Returns whether another scheduler has to place it than the one that is simulated.
+bool HasOtherScheduler(const TemplateOutcome& outcome) {
+  return !outcome.scheduler.empty() && outcome.scheduler != api::kDefaultSchedulerName;
+}
+
 // What follows another one is no workload of its own.
 bool IsAttached(const TemplateOutcome& outcome) {
   return outcome.policy_kind.empty() && !outcome.required_by.empty();
@@ -82,10 +99,7 @@ class Teller {
     answer.notes = story_.aftermath.notes;
     for (const TemplateChange& change : story_.templates) {
       Fate fate{VerdictOf(change), LeavesOf(change), ""};
-      if (fate.verdict == Verdict::kNoRoom || fate.verdict == Verdict::kPinned ||
-          fate.verdict == Verdict::kQuota) {
-        fate.why = change.outcome.not_scheduled;
-      }
+      fate.why = WhyOf(fate.verdict, change.outcome);
       ++answer.counts[fate.verdict];
       answer.fates[change.id] = std::move(fate);
     }
@@ -94,13 +108,35 @@ class Teller {
   }
 
  private:
+  static std::string WhyOf(Verdict verdict, const TemplateOutcome& outcome) {
+    switch (verdict) {
+      case Verdict::kNoRoom:
+      case Verdict::kPinned:
+      case Verdict::kQuota:
+        return outcome.not_scheduled;
+      case Verdict::kNotSimulated:
+        return HasOtherScheduler(outcome)
+                   ? absl::StrCat("its scheduler ", outcome.scheduler, " is not simulated")
+                   : outcome.not_scheduled;
+      case Verdict::kNowhere:
+        if (outcome.is_scheduling_suspended) {
+          return "its scheduling is suspended (spec.suspension.scheduling of its binding)";
+        }
+        return IsAttached(outcome) ? "what needs it has left, too" : "nothing places it again";
+      default:
+        return "";
+    }
+  }
+
   Verdict VerdictOf(const TemplateChange& change) const {
     const bool lost = Any(change, HasLost), gained = Any(change, HasGained);
     const TemplateOutcome* before = Find(story_.before, change.id);
     const bool was_refused = before != nullptr && !before->not_scheduled.empty();
+    if (lost && HasOtherScheduler(change.outcome)) return Verdict::kNotSimulated;
     if (!change.outcome.not_scheduled.empty() && (lost || !was_refused)) {
       return RefusalOf(change.outcome);
     }
+    if (lost && !gained && !IsAnywhere(change)) return Verdict::kNowhere;
     if (lost) return gained ? Verdict::kMoves : Verdict::kShrinks;
     if (gained) return Verdict::kSpreads;
     const bool stays =
@@ -336,6 +372,14 @@ void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
     if (fate.verdict == Verdict::kNoRoom) add(finding::kNoRoom, "there is no room for all of it");
     if (fate.verdict == Verdict::kPinned) add(finding::kPinned, "no other cluster may have it");
     if (fate.verdict == Verdict::kQuota) add(finding::kQuota, "a quota refuses its placement");
+    if (fate.verdict == Verdict::kNowhere && !IsAttached(change.outcome)) {
+      add(finding::kNowhere, "nothing places it elsewhere");
+    }
+    if (fate.verdict == Verdict::kNotSimulated) {
+      out.push_back({change.place, finding::kNotSimulated, change.id.ToString(),
+                     absl::StrCat("it leaves a cluster, and a plan does not show where it goes: ",
+                                  fate.why)});
+    }
     if (fate.verdict == Verdict::kStays) ++staying[HeldIn(change, story.aftermath.held)];
   }
   for (const auto& [cluster, count] : staying) {

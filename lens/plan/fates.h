@@ -25,7 +25,8 @@ struct Story {
 
 WhatIf WhatIfOf(const Story& story);
 
-// Returns findings with the codes no-room, pinned, quota, stays and left-behind, sorted.
+// Returns findings with the codes no-room, pinned, quota, nowhere, stays, not-simulated and
+// left-behind, sorted.
 std::vector<Finding> FindingsOf(const Story& story, const WhatIf& answer);
 
 }  // namespace lens::plan

@@ -38,6 +38,7 @@ inline constexpr char kLoopWarning[] = "loop-warning";
 inline constexpr char kNoRoom[] = "no-room";
 inline constexpr char kPinned[] = "pinned";
 inline constexpr char kQuota[] = "quota";
+inline constexpr char kNowhere[] = "nowhere";
 inline constexpr char kStays[] = "stays";
 inline constexpr char kLeftBehind[] = "left-behind";
 
@@ -46,7 +47,7 @@ inline constexpr const char* kAll[] = {
     kNoPolicy,     kSelectsNothing, kNoSuchCluster, kNoClusterMatches, kPreemptionOff,
     kOldPurgeMode, kOverrideFails,  kHeldBack,      kNotScheduled,     kDependencyMissing,
     kKindAssumed,  kNotSimulated,   kLoopWarning,   kNoRoom,           kPinned,
-    kQuota,        kStays,          kLeftBehind,    kClusterNotReady,
+    kQuota,        kNowhere,        kStays,         kLeftBehind,       kClusterNotReady,
 };
 
 }  // namespace finding

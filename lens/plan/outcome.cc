@@ -86,6 +86,8 @@ TemplateOutcome ReadBinding(const kube::Object& binding) {
     out.not_scheduled = (*scheduled)["message"].ToString();
     out.not_scheduled_reason = (*scheduled)["reason"].ToString();
   }
+  out.scheduler = std::string(view.SchedulerName());
+  out.is_scheduling_suspended = view.IsSchedulingSuspended();
   out.requests = view.ReplicaRequirements()["resourceRequest"];
   out.propagates_dependencies = view.PropagateDeps();
   out.dependencies = api::RecordedDependencies(binding);

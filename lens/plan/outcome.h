@@ -38,7 +38,9 @@ struct TemplateOutcome {
   std::string not_scheduled;  // Why the scheduler placed it nowhere; "" if it did not refuse.
   std::string not_scheduled_reason;  // The reason of the same condition, such as "NoClusterFit".
   std::set<std::string> targets;     // The clusters that are meant to have it.
-  json::Value requests;              // What one replica asks for, by resource.
+  std::string scheduler;             // The name of the scheduler that has to place it; may be "".
+  bool is_scheduling_suspended = false;
+  json::Value requests;  // What one replica asks for, by resource.
   bool propagates_dependencies = false;
   std::vector<api::DependentReference> dependencies;
   std::vector<std::string> required_by;  // The bindings that it follows, "shop/web-deployment".

@@ -68,6 +68,7 @@ absl::string_view StyleOf(Verdict verdict) {
       return "add";
     case Verdict::kMoves:
     case Verdict::kShrinks:
+    case Verdict::kNotSimulated:
       return "warn";
     default:
       return "remove";

@@ -140,6 +140,7 @@ std::string VerdictText(Verdict verdict, const tool::Colours& colours) {
     case Verdict::kNoRoom:
     case Verdict::kPinned:
     case Verdict::kQuota:
+    case Verdict::kNowhere:
     case Verdict::kStays:
       return absl::StrCat("  ", colours.Red(NameOf(verdict)));
     default:

@@ -18,8 +18,12 @@ absl::string_view NameOf(Verdict verdict) {
       return "pinned";
     case Verdict::kQuota:
       return "quota";
+    case Verdict::kNowhere:
+      return "nowhere";
     case Verdict::kStays:
       return "stays";
+    case Verdict::kNotSimulated:
+      return "not-simulated";
     case Verdict::kUnchanged:
       break;
   }

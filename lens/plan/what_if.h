@@ -20,20 +20,23 @@ namespace lens::plan {
 // What becomes of a template. Their names are codes of --fail-on, too.
 enum class Verdict {
   kUnchanged,
-  kMoves,    // It leaves a cluster, or has fewer replicas there, and others get what it loses.
-  kSpreads,  // It comes to a cluster, or has more replicas there, and leaves none.
-  kShrinks,  // It leaves a cluster; its other clusters go on, and none gets more.
-  kNoRoom,   // There is no room for all or a part of it.
-  kPinned,   // It has to leave, and there is no other cluster in which it may be.
-  kQuota,    // A FederatedResourceQuota refuses its new placement.
-  kStays     // It is in a cluster that is lost or that it should leave, and nothing moves it.
+  kMoves,        // It leaves a cluster, or has fewer replicas there, and others get what it loses.
+  kSpreads,      // It comes to a cluster, or has more replicas there, and leaves none.
+  kShrinks,      // It leaves a cluster; its other clusters go on, and none gets more.
+  kNoRoom,       // There is no room for all or a part of it.
+  kPinned,       // It has to leave, and there is no other cluster in which it may be.
+  kQuota,        // A FederatedResourceQuota refuses its new placement.
+  kNowhere,      // It leaves its last cluster, and nothing places it again: that is suspended.
+  kStays,        // It is in a cluster that is lost or that it should leave, and nothing moves it.
+  kNotSimulated  // It leaves a cluster; where it goes is not known here.
 };
-// Returns "unchanged", "moves", "spreads", "shrinks", "no-room", "pinned", "quota" or "stays".
+// Returns "unchanged", "moves", "spreads", "shrinks", "no-room", "pinned", "quota", "nowhere",
+// "stays" or "not-simulated".
 absl::string_view NameOf(Verdict verdict);
 // All but "unchanged".
-inline constexpr Verdict kVerdicts[] = {Verdict::kMoves,  Verdict::kSpreads, Verdict::kShrinks,
-                                        Verdict::kNoRoom, Verdict::kPinned,  Verdict::kQuota,
-                                        Verdict::kStays};
+inline constexpr Verdict kVerdicts[] = {
+    Verdict::kMoves, Verdict::kSpreads, Verdict::kShrinks, Verdict::kNoRoom,      Verdict::kPinned,
+    Verdict::kQuota, Verdict::kNowhere, Verdict::kStays,   Verdict::kNotSimulated};
 
 // How a template leaves a cluster, and whether two copies run meanwhile.
 struct Leaving {
@@ -59,7 +62,9 @@ struct Leaving {
 struct Fate {
   Verdict verdict = Verdict::kUnchanged;
   std::vector<Leaving> leaves;
-  std::string why;  // For kNoRoom, kPinned and kQuota: the scheduler's words. May be "".
+  // For kNoRoom, kPinned and kQuota the scheduler's words, which may be ""; for kNowhere and
+  // kNotSimulated why it is so.
+  std::string why;
 };
 
 // The answer, beside the differences of a plan.

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/yaml.h"
 #include "kube/http/http_transport.h"
+#include "lens/plan/comparison.h"
 #include "lens/plan/dry_control_plane.h"
+#include "lens/plan/fates.h"
 #include "lens/plan/page.h"
 #include "lens/plan/plan.h"
 #include "lens/plan/report.h"
@@ -102,7 +104,97 @@ std::string Found(const Plan& plan, const std::string& code) {
   return text;
 }
 
+// Returns what is decided about a Deployment that is in these clusters.
+TemplateOutcome In(const std::set<std::string>& clusters) {
+  TemplateOutcome outcome;
+  outcome.policy_kind = "PropagationPolicy";
+  outcome.policy = {"shop", "web"};
+  outcome.targets = clusters;
+  for (const std::string& cluster : clusters) {
+    outcome.clusters[cluster].replicas = 2;
+    outcome.clusters[cluster].manifest =
+        kube::Object::Make({"apps", "v1", "Deployment"}, {"shop", "web"});
+  }
+  return outcome;
+}
+
+// A Deployment that was in m1 and m2, with what is told of it when this is left.
+struct Told {
+  Fate fate;
+  std::vector<Finding> findings;
+};
+Told Tell(const TemplateOutcome& left) {
+  const ObjectId id{"apps", "Deployment", "shop", "web"};
+  const Outcome before = {{id, In({"m1", "m2"})}}, after = {{id, left}};
+  const std::vector<TemplateChange> changes = Compare(before, after, {});
+  const auto plane = *DryControlPlane::Start({});
+  const std::vector<FleetEdit> edits = {Drained("m1"), Drained("m2")};
+  const FleetAftermath aftermath;
+  const Story story{edits, aftermath, before, after, changes, *plane};
+  const WhatIf answer = WhatIfOf(story);
+  return {answer.fates.at(id), FindingsOf(story, answer)};
+}
+
 }  // namespace
+
+TEST_CASE("What if: what nothing places again is nowhere, and does not shrink") {
+  TemplateOutcome suspended = In({});
+  suspended.is_scheduling_suspended = true;
+  const Told told = Tell(suspended);
+  CHECK(told.fate.verdict == Verdict::kNowhere);
+  CHECK_THAT(told.fate.why, Catch::Contains("scheduling is suspended"));
+  REQUIRE(told.findings.size() == 1);
+  CHECK(told.findings[0].code == finding::kNowhere);
+  CHECK_THAT(told.findings[0].message, Catch::Contains("it runs in no cluster then"));
+  // Its other clusters go on.
+  TemplateOutcome one = In({"m2"});
+  one.is_scheduling_suspended = true;
+  CHECK(Tell(one).fate.verdict == Verdict::kShrinks);
+  // What follows a workload is not warned of besides it.
+  TemplateOutcome attached = In({});
+  attached.policy_kind = "";
+  attached.required_by = {"shop/web-deployment"};
+  const Told follows = Tell(attached);
+  CHECK(follows.fate.verdict == Verdict::kNowhere);
+  CHECK(follows.findings.empty());
+}
+
+TEST_CASE("What if: where another scheduler places a workload is not simulated") {
+  TemplateOutcome other = In({"m2"});
+  other.scheduler = "my-scheduler";
+  const Told told = Tell(other);
+  CHECK(told.fate.verdict == Verdict::kNotSimulated);
+  CHECK(told.fate.why == "its scheduler my-scheduler is not simulated");
+  REQUIRE(told.findings.size() == 1);
+  CHECK(told.findings[0].code == finding::kNotSimulated);
+  TemplateOutcome usual = In({"m2"});
+  usual.scheduler = "default-scheduler";
+  CHECK(Tell(usual).fate.verdict == Verdict::kShrinks);
+}
+
+TEST_CASE("What if: a placement that the sandbox cannot make pins nothing") {
+  constexpr char kRegions[] = R"(
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m1}
+spec: {region: north}
+)";
+  const Plan plan =
+      Ask(absl::StrCat(kRegions, Workload("web",
+                                          "{spreadConstraints: [{spreadByField: region, "
+                                          "minGroups: 1, maxGroups: 1}, {spreadByField: "
+                                          "cluster, minGroups: 1, maxGroups: 1}]}")),
+          {});
+  REQUIRE(plan.templates.size() == 1);
+  TemplateOutcome refused = In({});
+  refused.not_scheduled = plan.templates[0].outcome.not_scheduled;
+  refused.not_scheduled_reason = plan.templates[0].outcome.not_scheduled_reason;
+  const Told told = Tell(refused);
+  CHECK(told.fate.verdict == Verdict::kNotSimulated);
+  CHECK_THAT(told.fate.why, Catch::Contains("by region"));
+  REQUIRE(told.findings.size() == 1);
+  CHECK(told.findings[0].code == finding::kNotSimulated);
+}
 
 TEST_CASE("What if: a lost cluster moves nothing by itself, and the plan says why") {
   const std::string files = absl::StrCat(kClusters, kLostPolicy, Workload("web", kOneOfBoth));
