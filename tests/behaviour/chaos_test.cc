@@ -1,5 +1,5 @@
-// Apps are created, changed and deleted while the controller manager, and in one case the agent of a
-// member, are killed again and again and the servers fail. At the end everything is as on a quiet
+// Apps are created, changed and deleted while the controller manager, and in one case the agent of
+// a member, are killed again and again and the servers fail. At the end everything is as on a quiet
 // plane that was given the last state of each app that is left, no member was written to more often
 // than apps changed, and hardly a write changed nothing. Every kind of fault was met: a run goes on
 // until it has been. CHAOS_APPS and CHAOS_SECONDS choose the size (`make chaos`: 300 apps for three

@@ -274,8 +274,8 @@ class Runner {
     record_.threads = std::numeric_limits<int>::max();
     for (int look = 0; look < kLooksAtEnd; ++look) {
       stage_->time().RunFor(kLookAtEnd / kLooksAtEnd, [] { return false; });
-      record_.threads = std::min(
-          record_.threads, static_cast<int>(ProcessFigure(stage_->daemon(), "Threads:")));
+      record_.threads =
+          std::min(record_.threads, static_cast<int>(ProcessFigure(stage_->daemon(), "Threads:")));
     }
     record_.rss_kb = ProcessFigure(stage_->daemon(), "VmRSS:");
     perturbation_->SetPhase(Phase::kRestart);
