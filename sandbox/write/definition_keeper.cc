@@ -30,13 +30,13 @@ void DefinitionKeeper::Sync(const std::string& definition) {
     registry_.SetCustom(definition,
                         object == nullptr ? std::vector<ResourceInfo>{} : ServedBy(*object));
     absl::MutexLock lock(&mu_);
-    if (object == nullptr) {
+    // One that was created again at once is not being deleted any more, either.
+    if (object == nullptr || !object->IsDeleting()) {
       for (auto it = terminating_.begin(); it != terminating_.end();) {
         it = it->second == definition ? terminating_.erase(it) : std::next(it);
       }
       return;
     }
-    if (!object->IsDeleting()) return;
     emptied = {object->spec()["group"].ToString(), object->spec()["names"]["plural"].ToString()};
     if (!terminating_.emplace(emptied, definition).second) return;
   }

@@ -1,3 +1,5 @@
+#include <thread>
+
 #include <catch2/catch.hpp>
 
 #include "tests/sandbox/write/backend_fixture.h"
@@ -20,6 +22,22 @@ TEST_CASE("a definition is established and served at once") {
   CHECK((*definition)->status()["storedVersions"] == json::Value::Array({"v1"}));
   CHECK(backend.Find({"example.com", "v1", "Widget"}).plural == "widgets");
   CHECK(backend.Create(kWidgets, Widget("a"), false).ok());
+}
+
+TEST_CASE("a definition that is created again while it is being removed can be removed again") {
+  ServerBackend backend(100);
+  WithWidgets(backend);
+  const kube::ObjectKey key = {"", "widgets.example.com"};
+  for (int round = 0; round < 100; ++round) {
+    absl::Status removed;
+    std::thread remover([&] { removed = backend.Delete(kDefinitions, key, {}).status(); });
+    while (!backend.Create(kDefinitions, WidgetDefinition(), false).ok()) std::this_thread::yield();
+    remover.join();
+    REQUIRE(removed.ok());
+    REQUIRE(backend.Delete(kDefinitions, key, {}).ok());
+    REQUIRE(backend.registry().Find(kWidgets) == nullptr);
+    REQUIRE(backend.Create(kDefinitions, WidgetDefinition(), false).ok());
+  }
 }
 
 TEST_CASE("unknown fields are pruned and absent ones defaulted") {
