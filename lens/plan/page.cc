@@ -145,7 +145,11 @@ std::string TemplateHtml(const TemplateChange& change, const Fate* fate, bool op
   if (fate != nullptr) {
     for (const Leaving& leaving : fate->leaves) html += Item(Line(leaving.ToString()));
   }
-  if (!change.outcome.not_scheduled.empty()) {
+  if (fate != nullptr && fate->verdict == Verdict::kNotSimulated) {
+    html += Item(absl::StrCat("It is not known where it goes: ", Line(fate->why)), "warn");
+  } else if (fate != nullptr && fate->verdict == Verdict::kNowhere) {
+    html += Item(absl::StrCat("In no cluster: ", Line(fate->why)), "remove");
+  } else if (!change.outcome.not_scheduled.empty()) {
     html += Item(absl::StrCat("The scheduler: ", Line(change.outcome.not_scheduled)), "remove");
   }
   if (!change.outcome.held_back.empty()) {

@@ -156,6 +156,18 @@ std::string LeavingLines(const Fate& fate) {
   return text;
 }
 
+// Returns why the template is placed nowhere, or why it is not known where it goes.
+std::string WhyLine(const TemplateChange& change, const Fate* fate, const tool::Colours& colours) {
+  if (fate != nullptr && fate->verdict == Verdict::kNotSimulated) {
+    return absl::StrCat("  ", colours.Yellow("! not known where it goes: "),
+                        tool::OneLine(fate->why), "\n");
+  }
+  const bool is_nowhere = fate != nullptr && fate->verdict == Verdict::kNowhere;
+  const std::string& why = is_nowhere ? fate->why : change.outcome.not_scheduled;
+  if (why.empty()) return "";
+  return absl::StrCat("  ", colours.Red("! in no cluster: "), tool::OneLine(why), "\n");
+}
+
 std::string TemplateText(const TemplateChange& change, const Fate* fate,
                          const ReportOptions& options) {
   std::string text =
@@ -163,10 +175,7 @@ std::string TemplateText(const TemplateChange& change, const Fate* fate,
                    fate == nullptr ? "" : VerdictText(fate->verdict, options.colours),
                    options.colours.Dim(InBrackets(change.place)), "\n", PolicyLine(change),
                    DependencyLine(change.outcome), fate == nullptr ? "" : LeavingLines(*fate));
-  if (!change.outcome.not_scheduled.empty()) {
-    absl::StrAppend(&text, "  ", options.colours.Red("! in no cluster: "),
-                    tool::OneLine(change.outcome.not_scheduled), "\n");
-  }
+  text += WhyLine(change, fate, options.colours);
   if (!change.outcome.held_back.empty()) {
     absl::StrAppend(&text, "  ", options.colours.Yellow("! held back: "),
                     tool::OneLine(change.outcome.held_back), "\n");

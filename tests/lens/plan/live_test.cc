@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "api/keys.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/yaml.h"
@@ -406,6 +407,63 @@ spec:
   REQUIRE(live->Settle({}).ok());
   edits = {*ParseLabel("m2:tier=gold")};
   CHECK(Differences("") == "ConfigMap apart/lonely m2 create\nDeployment apart/lonely m2 create\n");
+}
+
+// A workload whose placement is made by somebody else than the simulated scheduler.
+std::string PlacedByOthers(const std::string& ns, const std::string& spec) {
+  return absl::StrCat(
+      "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\n",
+      "metadata: {name: web, namespace: ", ns, "}\nspec:\n",
+      "  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]\n", spec,
+      "---\napiVersion: apps/v1\nkind: Deployment\n", "metadata: {name: web, namespace: ", ns,
+      "}\nspec:\n  replicas: 1\n", "  selector: {matchLabels: {app: web}}\n",
+      "  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, "
+      "image: nginx}]}}\n");
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "What if: live workloads that nothing places again, or not as simulated") {
+  Apply(
+      "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\n"
+      "metadata: {name: m1, labels: {tier: edge}}\nspec: {region: north}\n---\n"
+      "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\n"
+      "metadata: {name: m2}\nspec: {region: south}\n");
+  Apply(PlacedByOthers("far", "  schedulerName: my-scheduler\n"));
+  Apply(PlacedByOthers("north",
+                       "  placement: {spreadConstraints: [{spreadByField: region, minGroups: 1, "
+                       "maxGroups: 1}, {spreadByField: cluster, minGroups: 1, maxGroups: 1}]}\n"));
+  REQUIRE(live->Settle({}).ok());
+  const auto edit = [&](const std::string& ns, auto change) {
+    const kube::Gvr bindings = api::ResourceBindings().gvr();
+    kube::Object binding = *live->backend().Get(bindings, {ns, "web-deployment"}).value();
+    change(binding);
+    REQUIRE(live->Apply(binding).ok());
+  };
+  const auto place = [](kube::Object& binding) {
+    binding.Set({"spec", "clusters"},
+                json::Value::Array({json::Value::Object({{"name", "m1"}, {"replicas", 1}})}));
+    // By what the scheduler records there the daemon knows what is tolerated.
+    binding.SetAnnotation(api::kAppliedPlacementAnnotation,
+                          json::Write(binding.spec()["placement"]));
+  };
+  edit("far", place);
+  edit("north", place);
+  edit("shop", [](kube::Object& b) { b.Set({"spec", "suspension", "scheduling"}, true); });
+  REQUIRE(live->Settle({}).ok());
+  REQUIRE(daemon.gates.Set("Failover=true").ok());
+  daemon.taint_eviction.no_execute = true;
+  edits = {Drained("m1"), Drained("m2")};
+  Differences("");
+  CHECK_THAT(Found(finding::kNowhere, "Deployment shop/web"),
+             Catch::Contains("its scheduling is suspended"));
+  CHECK_THAT(Found(finding::kPinned, "Deployment shop/other"),
+             Catch::Contains("no other cluster may have it"));
+  CHECK_THAT(Found(finding::kNotSimulated, "Deployment far/web"),
+             Catch::Contains("its scheduler my-scheduler is not simulated"));
+  edits = {Drained("m1")};
+  Differences("");
+  CHECK_THAT(Found(finding::kNotSimulated, "Deployment north/web"), Catch::Contains("by region"));
+  CHECK(Found(finding::kPinned, "Deployment north/web") == "");
 }
 
 }  // namespace lens::plan

@@ -122,6 +122,7 @@ TemplateOutcome In(const std::set<std::string>& clusters) {
 struct Told {
   Fate fate;
   std::vector<Finding> findings;
+  std::string text, page;
 };
 Told Tell(const TemplateOutcome& left) {
   const ObjectId id{"apps", "Deployment", "shop", "web"};
@@ -132,7 +133,10 @@ Told Tell(const TemplateOutcome& left) {
   const FleetAftermath aftermath;
   const Story story{edits, aftermath, before, after, changes, *plane};
   const WhatIf answer = WhatIfOf(story);
-  return {answer.fates.at(id), FindingsOf(story, answer)};
+  Plan plan;
+  plan.templates = changes;
+  plan.what_if = answer;
+  return {answer.fates.at(id), FindingsOf(story, answer), TextOf(plan, {}), PageOf(plan)};
 }
 
 }  // namespace
@@ -146,6 +150,8 @@ TEST_CASE("What if: what nothing places again is nowhere, and does not shrink") 
   REQUIRE(told.findings.size() == 1);
   CHECK(told.findings[0].code == finding::kNowhere);
   CHECK_THAT(told.findings[0].message, Catch::Contains("it runs in no cluster then"));
+  CHECK_THAT(told.text, Catch::Contains("! in no cluster: its scheduling is suspended"));
+  CHECK_THAT(told.page, Catch::Contains("In no cluster: its scheduling is suspended"));
   // Its other clusters go on.
   TemplateOutcome one = In({"m2"});
   one.is_scheduling_suspended = true;
@@ -192,6 +198,9 @@ spec: {region: north}
   const Told told = Tell(refused);
   CHECK(told.fate.verdict == Verdict::kNotSimulated);
   CHECK_THAT(told.fate.why, Catch::Contains("by region"));
+  CHECK_THAT(told.text, Catch::Contains("! not known where it goes: the sandbox's scheduler") &&
+                            !Catch::Contains("in no cluster"));
+  CHECK_THAT(told.page, Catch::Contains("It is not known where it goes"));
   REQUIRE(told.findings.size() == 1);
   CHECK(told.findings[0].code == finding::kNotSimulated);
 }
