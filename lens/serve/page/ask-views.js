@@ -53,7 +53,8 @@ const ALL = [...CHANGES, ...OTHERS].map(([name]) => name);
 
 const VERDICTS = {
   moves: ["warn", "moves"], spreads: ["good", "spreads"], shrinks: ["warn", "shrinks"], "no-room": ["bad", "no room"],
-  pinned: ["bad", "pinned there"], quota: ["bad", "quota refuses it"], stays: ["bad", "stays there"], unchanged: ["good", "unchanged"],
+  pinned: ["bad", "pinned there"], quota: ["bad", "quota refuses it"], stays: ["bad", "stays there"], nowhere: ["bad", "in no cluster then"],
+  "not-simulated": ["warn", "not simulated"], unchanged: ["good", "unchanged"],
 };
 
 const ACTIONS = {create: "comes", change: "changes", delete: "goes", release: "is released, and stays there", fail: "the manifest cannot be made"};
