@@ -70,6 +70,7 @@ kube::ManagerOptions ManagerOptionsOf(const config::Options& o, const LoopPartsO
   m.retry_period = o.leader_election.retry_period;
   m.release_lease = o.leader_election.release_on_exit;
   m.cache_sync_timeout = o.clusters.cache_sync_timeout;
+  m.graceful_stop = wanted.graceful_stop;
   return m;
 }
 

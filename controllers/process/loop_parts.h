@@ -79,6 +79,7 @@ struct LoopPartsOptions {
   SharedParts shared = {};
   // Its end is that of the process, and is limited in time as such.
   bool ends_process = true;
+  absl::Duration graceful_stop = absl::Seconds(30);  // See kube::ManagerOptions.
 };
 
 // The options of clients of the control plane, and of those that serve only Leases: a call that is
