@@ -123,11 +123,13 @@ std::set<std::string> ClusterShards::Share(const Wanted& wanted, const base::Sto
   LookAtHeld(stop);
   std::set<std::string> mine, may_serve;
   int taken = 0;
+  has_more_ = false;
   for (const std::string& cluster : wanted.clusters) {
     if (!IsMine(cluster, wanted)) continue;
     mine.insert(cluster);
     if (!held_.contains(cluster)) {
-      if (taken == kTakenAtOnce || stop.stop_requested()) continue;
+      has_more_ = taken == kTakenAtOnce;
+      if (has_more_ || stop.stop_requested()) continue;
       const absl::Status result = Take(cluster, stop);
       Note(cluster, result);
       if (!held_.contains(cluster)) continue;

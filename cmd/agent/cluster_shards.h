@@ -72,6 +72,8 @@ class ClusterShards {
   // own, and gives back those that it is not to serve and that are not in `serving`. Called again
   // and again, on one thread; what could not be written is tried again then.
   std::set<std::string> Share(const Wanted& wanted, const base::StopToken& stop);
+  // Returns whether the last call has left some for the next one, which should follow at once.
+  bool HasMore() const { return has_more_; }
   // Says that this process ends, so that the replicas with which it shares take what it gives back.
   void Leave(const base::StopToken& stop);
   // Gives back the clusters that are not in `serving`, to the replicas with which it shares, at the
@@ -118,6 +120,7 @@ class ClusterShards {
   std::map<std::string, std::string> dead_;          // Leases removed by this process: their uids.
   std::map<std::string, base::SteadyTime> missing_;  // Holders without a Lease, and since when.
   std::map<std::string, Held> held_;                 // By cluster.
+  bool has_more_ = false;
   absl::StatusCode last_failure_ = absl::StatusCode::kOk;
 };
 

@@ -112,8 +112,13 @@ class FleetLoop : public kube::Runnable {
       if (parts_.fleet.IsStuck()) {
         return absl::DeadlineExceededError("an agent has not ended in time");
       }
-    } while (clock.SleepFor(kBetweenLooks, stop));
+    } while (clock.SleepFor(UntilNextLook(), stop));
     return absl::OkStatus();
+  }
+
+  absl::Duration UntilNextLook() const {
+    const bool has_more = parts_.shards != nullptr && parts_.shards->HasMore();
+    return has_more ? absl::ZeroDuration() : kBetweenLooks;
   }
 
   void HandOver() {

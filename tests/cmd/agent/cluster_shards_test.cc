@@ -121,6 +121,18 @@ TEST_CASE_METHOD(Fixture, "one replica serves all clusters") {
   for (const std::string& cluster : clusters) CHECK(HolderOf(cluster) == one.name);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "many clusters are taken in several steps, and the first ones are served") {
+  Replica one(*this);
+  one.wanted.clusters = Clusters(120);
+  const size_t first = one.Look().size();
+  CHECK(first > 0);
+  CHECK(first < 120);
+  CHECK(one.shards.HasMore());
+  CHECK(Eventually([&] { return one.Look().size() == 120; }));
+  CHECK_FALSE(one.shards.HasMore());
+}
+
 TEST_CASE_METHOD(Fixture, "a replica that joins gets its part, and no cluster has two") {
   Replica one(*this);
   REQUIRE(Eventually([&] { return one.Look() == clusters; }));
