@@ -316,6 +316,8 @@ absl::StatusOr<std::unique_ptr<RunningAgent>> RunningAgent::Start(config::AgentO
   return std::unique_ptr<RunningAgent>(new RunningAgent(std::move(impl)));
 }
 
+std::string RunningAgent::Metrics() { return impl_->agent.parts().manager().Metrics(); }
+
 absl::Status RunningAgent::End(std::unique_ptr<RunningAgent> agent) {
   absl::Status ended = agent->impl_->agent.parts().End();
   if (absl::IsDeadlineExceeded(ended)) static_cast<void>(agent.release());

@@ -8,10 +8,13 @@
 #include "cmd/agent/fleet.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 #include "cmd/agent/metrics_page.h"
 #include "controllers/process/loop_parts.h"
 #include "interpreter/customized/shipped.h"
@@ -32,10 +35,19 @@ config::AgentOptions OptionsOfAgents(config::AgentOptions options, bool has_fenc
   return options;
 }
 
+// Half of the memory limit is for the objects of all clusters together; the rest is for what an
+// idle cluster takes as well. Without a limit, each cluster has only its own.
+std::shared_ptr<base::TotalBytes> MemberBytesOfAll() {
+  const std::optional<base::MemoryUse> use = base::ReadMemoryUse();
+  if (!use.has_value() || use->limit <= 0) return nullptr;
+  return std::make_shared<base::TotalBytes>(use->limit / 2);
+}
+
 controllers::SharedParts SharedPartsOfAgents() {
   controllers::SharedParts shared;
   shared.pool = std::make_shared<kube::WorkerPool>(base::RealClock());
   shared.informer_threads = std::make_shared<kube::InformerThreads>(base::RealClock());
+  shared.member_bytes = MemberBytesOfAll();
   shared.has_memory_watch = true;
   shared.discoveries = std::make_shared<kube::DiscoveryPool>();
   shared.shipped = interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles());

@@ -25,12 +25,13 @@ constexpr absl::Duration kLongestPause = absl::Minutes(1);
 
 }  // namespace
 
-absl::StatusOr<EndAgentFn> StartAgent(config::AgentOptions options, AgentConnections connections,
-                                      const AgentPlace& place, RunningAgent::Calls calls) {
+absl::StatusOr<StartedAgent> StartAgent(config::AgentOptions options, AgentConnections connections,
+                                        const AgentPlace& place, RunningAgent::Calls calls) {
   auto started = RunningAgent::Start(std::move(options), std::move(connections), place, calls);
   RETURN_IF_ERROR(started.status());
   const auto agent = std::make_shared<std::unique_ptr<RunningAgent>>(*std::move(started));
-  return EndAgentFn([agent] { return RunningAgent::End(std::move(*agent)); });
+  return StartedAgent{.end = [agent] { return RunningAgent::End(std::move(*agent)); },
+                      .metrics = [agent] { return (*agent)->Metrics(); }};
 }
 
 FleetAgent::FleetAgent(std::string cluster, ClusterPair pair, FleetParts& parts)
@@ -95,13 +96,10 @@ void FleetAgent::AwaitEnd() const {
   mu_.Await(absl::Condition(&has_ended_));
 }
 
+// Under the lock, so that the agent is not ended meanwhile.
 std::string FleetAgent::Metrics() const {
-  std::shared_ptr<metrics::Registry> registry;
-  {
-    absl::MutexLock lock(&mu_);
-    registry = registry_;
-  }
-  return registry == nullptr ? "" : registry->Expose();
+  absl::MutexLock lock(&mu_);
+  return metrics_ ? metrics_() : "";
 }
 
 absl::Duration FleetAgent::Tick(const base::StopToken&) {
@@ -162,7 +160,7 @@ absl::Status FleetAgent::Start(const base::StopToken& stop) {
   const auto registry = std::make_shared<metrics::Registry>();
   {
     absl::MutexLock lock(&mu_);
-    registry_ = registry;
+    metrics_ = [registry] { return registry->Expose(); };
     server_ = connections.control_plane->server();
   }
   AgentPlace place;
@@ -174,17 +172,22 @@ absl::Status FleetAgent::Start(const base::StopToken& stop) {
     has_failed_ = true;
     Wake();
   };
-  ASSIGN_OR_RETURN(end_agent_, parts_.start(std::move(options), std::move(connections), place,
-                                            {on_failure, stop}));
+  ASSIGN_OR_RETURN(StartedAgent started, parts_.start(std::move(options), std::move(connections),
+                                                      place, {on_failure, stop}));
+  end_agent_ = std::move(started.end);
+  absl::MutexLock lock(&mu_);
+  metrics_ = std::move(started.metrics);
   return absl::OkStatus();
 }
 
 absl::Status FleetAgent::End() {
   if (end_agent_ == nullptr) return absl::OkStatus();
+  {
+    absl::MutexLock lock(&mu_);
+    metrics_ = nullptr;
+  }
   const absl::Status ended = std::exchange(end_agent_, nullptr)();
   if (absl::IsDeadlineExceeded(ended)) is_stuck_ = true;
-  absl::MutexLock lock(&mu_);
-  registry_ = nullptr;
   return ended;
 }
 

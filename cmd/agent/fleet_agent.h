@@ -25,14 +25,17 @@
 
 namespace cmd {
 
-// Ends an agent, as RunningAgent::End. Called once at most; without a call it ends as well.
-using EndAgentFn = std::function<absl::Status()>;
+// An agent that runs, until it is ended or destroyed.
+struct StartedAgent {
+  std::function<absl::Status()> end;     // As RunningAgent::End.
+  std::function<std::string()> metrics;  // As RunningAgent::Metrics.
+};
 // Starts an agent, as RunningAgent::Start.
-using StartAgentFn = std::function<absl::StatusOr<EndAgentFn>(
+using StartAgentFn = std::function<absl::StatusOr<StartedAgent>(
     config::AgentOptions options, AgentConnections connections, const AgentPlace& place,
     RunningAgent::Calls calls)>;
-absl::StatusOr<EndAgentFn> StartAgent(config::AgentOptions options, AgentConnections connections,
-                                      const AgentPlace& place, RunningAgent::Calls calls);
+absl::StatusOr<StartedAgent> StartAgent(config::AgentOptions options, AgentConnections connections,
+                                        const AgentPlace& place, RunningAgent::Calls calls);
 
 // What all agents of a process have in common.
 struct FleetParts {
@@ -100,14 +103,14 @@ class FleetAgent : public kube::Periodic {
   std::atomic<bool> is_stuck_ = false;
   std::atomic<bool> has_new_kubeconfig_ = false;
   // Used by Tick alone.
-  EndAgentFn end_agent_;  // While it runs.
+  std::function<absl::Status()> end_agent_;  // While it runs.
   base::SteadyTime began_, next_start_ = base::SteadyTime::InfinitePast();
   absl::Duration pause_;
 
   mutable absl::Mutex mu_;
   std::optional<base::StopSource> starting_ ABSL_GUARDED_BY(mu_);
   std::string server_ ABSL_GUARDED_BY(mu_);  // The control plane of the last start.
-  std::shared_ptr<metrics::Registry> registry_ ABSL_GUARDED_BY(mu_);
+  std::function<std::string()> metrics_ ABSL_GUARDED_BY(mu_);
   bool has_ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/byte_budget.h"
 #include "base/metrics.h"
 #include "base/stop_limit.h"
 #include "base/stop_token.h"
@@ -51,6 +52,8 @@ struct SharedParts {
   std::shared_ptr<kube::InformerThreads> informer_threads;
   std::shared_ptr<const interpreter::customized::CustomizationSet> shipped;
   std::shared_ptr<kube::DiscoveryPool> discoveries;  // Of all servers.
+  // What the objects of all members may take together.
+  std::shared_ptr<base::TotalBytes> member_bytes;
   // Somebody else watches the memory of the process.
   bool has_memory_watch = false;
 };

@@ -342,6 +342,8 @@ absl::Status Manager::End() {
       absl::StrCat(impl_->failure.message(), "; ", stopped.message()));
 }
 
+std::string Manager::Metrics() { return impl_->Metrics(); }
+
 bool Manager::IsLeader() const {
   absl::MutexLock lock(&impl_->mu);
   return impl_->leader;

@@ -12,6 +12,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
@@ -66,7 +68,7 @@ class FakeAgents {
   }
 
  private:
-  absl::StatusOr<EndAgentFn> Start(const RunningAgent::Calls& calls) {
+  absl::StatusOr<StartedAgent> Start(const RunningAgent::Calls& calls) {
     absl::MutexLock lock(&mu_);
     calls_.push_back(calls);
     const auto may_go_on = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -75,11 +77,12 @@ class FakeAgents {
     while (!may_go_on()) mu_.AwaitWithTimeout(absl::Condition(&may_go_on), absl::Milliseconds(10));
     if (calls.stop.stop_requested()) return absl::CancelledError("stopped");
     if (!start_.ok()) return start_;
-    return EndAgentFn([this] {
+    const auto end = [this] {
       absl::MutexLock end_lock(&mu_);
       ++ends_;
       return end_;
-    });
+    };
+    return StartedAgent{end, [] { return "# HELP busy Busy.\n# TYPE busy gauge\nbusy 3\n"; }};
   }
 
   mutable absl::Mutex mu_;
@@ -179,6 +182,13 @@ TEST_CASE_METHOD(Fixture, "a kubeconfig of another control plane begins another 
   CHECK(agents.ends() == 0);  // The agent reads it by itself.
   REQUIRE(Follow(PairOf("b", "https://127.0.0.1:3"), [&] { return agents.starts() == 2; }));
   CHECK(agents.ends() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "the metrics of an agent are shown while it runs") {
+  constexpr char kLine[] = "busy{member_cluster=\"edge1\"} 3";
+  REQUIRE(Follow(PairOf("a"), [&] { return absl::StrContains(fleet->Metrics(), kLine); }));
+  REQUIRE(Follow({}, [&] { return agents.ends() == 1; }));
+  CHECK_FALSE(absl::StrContains(fleet->Metrics(), kLine));
 }
 
 }  // namespace cmd
