@@ -134,6 +134,17 @@ absl::Status ValidateShards(const AgentFlagValues& a, const Options& loops) {
   return absl::InvalidArgumentError("--shard-clusters: it needs --leader-elect");
 }
 
+// A renewed certificate is written into the cluster, and not where those of many clusters are read.
+absl::Status ValidateRotation(const AgentFlagValues& a, const Options& loops) {
+  if (!a.ServesMany() || !loops.ControllerEnabled(kCertRotation, /*on_by_default=*/false)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--controllers: ", kCertRotation,
+                   " renews the kubeconfig of an agent of one "
+                   "cluster, and not those of --clusters-from or --clusters-from-secrets"));
+}
+
 // The rules are upstream's, and one of ours: a certificate that is asked for in every moment.
 absl::Status ValidateAgent(const AgentFlagValues& a) {
   RETURN_IF_ERROR(ValidateClusters(a));
@@ -255,6 +266,7 @@ ParsedAgent ParseAgentCommandLine(int argc, const char* const* argv, PermissionF
   if (loops.wanted_release.has_value()) loops.Emulate(*loops.wanted_release);
   absl::Status valid = ValidateAgent(parsed.options.agent);
   valid.Update(ValidateShards(parsed.options.agent, loops));  // Keeps the first error.
+  valid.Update(ValidateRotation(parsed.options.agent, loops));
   valid.Update(internal::ValidateOptions(loops));
   valid.Update(internal::ValidatePermissions(permissions));
   if (!valid.ok()) return Refused(valid.message());

@@ -42,6 +42,8 @@
 namespace cmd {
 namespace {
 
+// How long one of many agents may take to end, so that it has ended before its process has to.
+constexpr absl::Duration kStopOfOne = absl::Seconds(15);
 // How soon a registration is tried again that could not be completed.
 constexpr absl::Duration kBetweenRegistrations = absl::Seconds(2);
 
@@ -119,6 +121,7 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
   parts.registry = place.registry;
   parts.shared = place.shared;
   parts.ends_process = place.ends_process;
+  if (!place.ends_process) parts.graceful_stop = kStopOfOne;
   return parts;
 }
 
@@ -129,6 +132,7 @@ class Agent {
   Agent(const config::AgentOptions& options, const AgentConnections& connections,
         const AgentPlace& place)
       : options_(options),
+        ends_process_(place.ends_process),
         access_(connections.control_plane),
         parts_(options.loops, PartsOf(options, connections, place)),
         cluster_lease_client_(access_->leases(), ClusterLeaseClient(options, *access_),
@@ -143,9 +147,11 @@ class Agent {
 
  private:
   void AddRunnables();
+  void AddKubeconfigWatch();
   void AddCertificateRotation();
 
   const config::AgentOptions& options_;
+  const bool ends_process_;
   const std::shared_ptr<ControlPlaneAccess> access_;
   controllers::LoopParts parts_;
   kube::Client cluster_lease_client_;
@@ -173,7 +179,21 @@ void Agent::AddRunnables() {
         manager, cluster_lease_client_));
   }
   if (RunsOnAgent("certRotation", loops)) AddCertificateRotation();
-  manager.Add(std::make_unique<KubeconfigWatch>(access_), kube::Manager::Group::kAlways);
+  AddKubeconfigWatch();
+}
+
+// One of many agents begins again where its cluster has to be registered again. A process of its
+// own does not end for that: whoever registers a cluster again starts it.
+void Agent::AddKubeconfigWatch() {
+  std::function<bool()> is_unregistered;
+  if (!ends_process_) {
+    is_unregistered = [clusters = parts_.informers().Get(api::Clusters()),
+                       name = options_.agent.cluster_name] {
+      return clusters->HasSynced() && clusters->store().Find({"", name}) == nullptr;
+    };
+  }
+  parts_.manager().Add(std::make_unique<KubeconfigWatch>(access_, std::move(is_unregistered)),
+                       kube::Manager::Group::kAlways);
 }
 
 // Only the leader renews; the others read the new certificate from their kubeconfig.
@@ -295,6 +315,8 @@ absl::StatusOr<std::unique_ptr<RunningAgent>> RunningAgent::Start(config::AgentO
   RETURN_IF_ERROR(impl->agent.parts().Begin(std::move(calls.on_failure)));
   return std::unique_ptr<RunningAgent>(new RunningAgent(std::move(impl)));
 }
+
+std::string RunningAgent::Metrics() { return impl_->agent.parts().manager().Metrics(); }
 
 absl::Status RunningAgent::End(std::unique_ptr<RunningAgent> agent) {
   absl::Status ended = agent->impl_->agent.parts().End();

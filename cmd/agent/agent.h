@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -55,6 +56,9 @@ class RunningAgent {
   // still run, and nothing has been destroyed.
   static absl::Status End(std::unique_ptr<RunningAgent> agent);
   ~RunningAgent();
+
+  // Returns its metrics as /metrics of an agent alone does. REQUIRES: End has not been called.
+  std::string Metrics();
 
  private:
   struct Impl;

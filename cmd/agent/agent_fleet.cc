@@ -1,7 +1,8 @@
 // The thread of RunAgentFleet looks at the directory every two seconds and makes the set of agents
 // equal to it: a folder that is gone ends its agent, another kubeconfig of the cluster begins it
 // again, and another kubeconfig of the control plane is given to the agent that runs. While the
-// directory cannot be read, all agents go on.
+// directory cannot be read, all agents go on. When an agent cannot be ended, the process ends, and
+// keeps the Lease of that one: its threads may still write.
 
 #include "cmd/agent/agent_fleet.h"
 
@@ -70,6 +71,9 @@ absl::Status RunAgentFleet(const config::AgentOptions& options, const base::Stop
                        {{"error", pairs.status()}});
     }
     last = pairs.status();
+    if (fleet.IsStuck()) {
+      return absl::DeadlineExceededError("an agent has not ended in time");
+    }
   } while (base::RealClock().SleepFor(kBetweenLooks, stop));
   return absl::OkStatus();
 }

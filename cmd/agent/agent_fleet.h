@@ -13,7 +13,8 @@
 
 namespace cmd {
 
-// Blocks. OK after a stop; otherwise an address cannot be listened on. While the directory cannot
+// Blocks. OK after a stop; otherwise an address cannot be listened on, or an agent cannot be ended
+// (kDeadlineExceeded). While the directory cannot
 // be read, the agents that run go on. Several such processes on the same directory share the
 // clusters by the leases of their agents: each cluster is served by the process that holds its
 // lease. `options` are those of each agent but for the name and the kubeconfigs; the addresses are

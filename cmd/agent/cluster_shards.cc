@@ -1,11 +1,16 @@
 // Everything is decided from a copy of the Leases, which may be old. That harms nobody: each write
 // is made of the state that was seen, and the server refuses it when there is another one by then.
-// What this replica holds it knows from the answers to its own writes; the copy can only take
-// clusters from it, when somebody has declared it dead.
+// What this process holds it knows from the answers to its own writes; the copy can only take
+// clusters from it, when somebody has declared it dead. The Lease of a cluster that somebody has
+// removed while it was held is made again.
 //
-// Order of handing a cluster over: the replica that has it sees that another one is its owner now,
+// Order of handing a cluster over: the process that has it sees that another one is its owner now,
 // leaves it out of what it may serve, and gives its Lease up when the agent has ended. The new
 // owner sees a Lease without holder, and takes it.
+//
+// The name of a replica's Lease is never used again. That of a fleet is, by the next process that
+// is elected: it writes the Leases of clusters that name it once more before it acts, as others may
+// have found them free meanwhile. The Lease itself, if they have removed it, then has another uid.
 
 #include "cmd/agent/cluster_shards.h"
 
@@ -26,7 +31,11 @@ namespace cmd {
 namespace {
 
 constexpr absl::string_view kReplica = "karmada-agent-replica-";
+constexpr absl::string_view kFleet = "karmada-agent-fleet-";
 constexpr absl::string_view kShard = "karmada-agent-shard-";
+// At the Lease of a replica that ends.
+constexpr absl::string_view kLeaves = "karmada-agent/leaves";
+constexpr int kTriesToLeave = 3;
 // How many clusters are taken before their agents begin.
 constexpr int kTakenAtOnce = 50;
 
@@ -47,9 +56,38 @@ uint64_t WeightOf(absl::string_view cluster, absl::string_view replica) {
   return hash ^ (hash >> 33);
 }
 
+// Two texts for the same labels are two fleets, which harms nobody.
+std::string FleetOf(absl::string_view selector) {
+  return absl::StrCat(absl::Hex(WeightOf(selector, "") >> 32, absl::kZeroPad8));
+}
+
+bool IsOfProcess(absl::string_view lease) {
+  return absl::StartsWith(lease, kReplica) || absl::StartsWith(lease, kFleet);
+}
+
+// How the names begin of all replicas that have the same selector as that of this name; the name
+// itself where nothing is shared.
+std::string PeersOf(const std::string& lease) {
+  if (!absl::StartsWith(lease, kReplica)) return lease;
+  return lease.substr(0, lease.find('-', kReplica.size()) + 1);
+}
+
+kube::DeleteOptions AsSeen(const kube::Object& lease) {
+  kube::DeleteOptions as_seen;
+  as_seen.uid = std::string(lease.uid());
+  as_seen.resource_version = std::string(lease.resource_version());
+  return as_seen;
+}
+
 }  // namespace
 
-std::string NewReplicaLease() { return absl::StrCat(kReplica, base::NewUuid()); }
+std::string NewReplicaLease(absl::string_view selector) {
+  return absl::StrCat(kReplica, FleetOf(selector), "-", base::NewUuid());
+}
+
+std::string FleetLease(absl::string_view selector) {
+  return absl::StrCat(kFleet, FleetOf(selector));
+}
 
 std::string OwnerOf(absl::string_view cluster, const std::set<std::string>& replicas) {
   std::string owner;
@@ -65,7 +103,11 @@ std::string OwnerOf(absl::string_view cluster, const std::set<std::string>& repl
 
 ClusterShards::ClusterShards(Place place, kube::Client& client, const base::Clock& clock,
                              kube::InformerSet& informers)
-    : place_(std::move(place)), client_(client), clock_(clock), leases_([&] {
+    : place_(std::move(place)),
+      peers_(PeersOf(place_.lease)),
+      client_(client),
+      clock_(clock),
+      leases_([&] {
         kube::InformerOptions options;
         options.namespaces = {place_.ns};
         informers.SetDefaultOptions(api::Leases(), options);
@@ -76,37 +118,44 @@ absl::Status ClusterShards::WaitForSync(base::SteadyTime deadline, const base::S
   return leases_->WaitForSync(deadline, stop);
 }
 
-std::set<std::string> ClusterShards::Share(const std::set<std::string>& clusters,
-                                           const std::set<std::string>& serving,
-                                           const base::StopToken& stop) {
-  LookAtReplicas(stop);
-  std::set<std::string> mine;
+std::set<std::string> ClusterShards::Share(const Wanted& wanted, const base::StopToken& stop) {
+  LookAtProcesses(stop);
+  LookAtHeld(stop);
+  std::set<std::string> mine, may_serve;
   int taken = 0;
-  for (const std::string& cluster : clusters) {
-    if (OwnerOf(cluster, alive_) != place_.replica) continue;
+  has_more_ = false;
+  for (const std::string& cluster : wanted.clusters) {
+    if (!IsMine(cluster, wanted)) continue;
+    mine.insert(cluster);
     if (!held_.contains(cluster)) {
-      if (taken == kTakenAtOnce || stop.stop_requested()) continue;
+      has_more_ = taken == kTakenAtOnce;
+      if (has_more_ || stop.stop_requested()) continue;
       const absl::Status result = Take(cluster, stop);
       Note(cluster, result);
       if (!held_.contains(cluster)) continue;
       ++taken;
     }
-    mine.insert(cluster);
+    may_serve.insert(cluster);
   }
   for (const kube::Object& lease : HeldLeases()) {
     const std::string cluster(absl::StripPrefix(lease.name(), kShard));
-    if (mine.contains(cluster) || serving.contains(cluster)) continue;
-    Note(cluster, GiveBack(cluster, lease, stop));
+    if (mine.contains(cluster) || wanted.serving.contains(cluster)) continue;
+    Note(cluster, GiveBack(cluster, lease, !wanted.clusters.contains(cluster), stop));
   }
-  return mine;
+  return may_serve;
+}
+
+bool ClusterShards::IsMine(const std::string& cluster, const Wanted& wanted) const {
+  if (wanted.staying.contains(cluster) && held_.contains(cluster)) return true;
+  return OwnerOf(cluster, alive_) == place_.lease;
 }
 
 std::vector<kube::Object> ClusterShards::HeldLeases() const {
   std::vector<kube::Object> leases;
-  for (const auto& [cluster, lease] : held_) leases.push_back(lease);
+  for (const auto& [cluster, held] : held_) leases.push_back(held.lease);
   for (const kube::ObjectPtr& lease : leases_->store().List()) {
     const bool is_shard = absl::StartsWith(lease->name(), kShard);
-    if (!is_shard || HolderOf(*lease) != place_.replica) continue;
+    if (!is_shard || HolderOf(*lease) != place_.lease) continue;
     if (!held_.contains(std::string(absl::StripPrefix(lease->name(), kShard)))) {
       leases.push_back(*lease);
     }
@@ -114,48 +163,84 @@ std::vector<kube::Object> ClusterShards::HeldLeases() const {
   return leases;
 }
 
-void ClusterShards::GiveAllBack(const base::StopToken& stop) {
-  while (!held_.empty() && !stop.stop_requested()) {
-    const std::string cluster = held_.begin()->first;
-    base::IgnoreError(GiveBack(cluster, held_[cluster], stop),
+// The election writes the Lease as well; each of the two finds the change of the other one.
+void ClusterShards::Leave(const base::StopToken& stop) {
+  if (peers_ == place_.lease) return;
+  absl::Status left = absl::AbortedError("not tried");
+  for (int i = 0; i < kTriesToLeave && !left.ok() && !stop.stop_requested(); ++i) {
+    absl::StatusOr<kube::Object> lease =
+        client_.Get(api::Leases(), {place_.ns, place_.lease}, stop);
+    left = lease.status();
+    if (!lease.ok() || HolderOf(*lease).empty()) break;
+    lease->SetAnnotation(kLeaves, "true");
+    left = client_.Replace(api::Leases(), *lease, {}, stop).status();
+    if (!left.ok() && !kube::IsConflict(left)) break;
+  }
+  base::IgnoreError(left, "its clusters are taken when it has ended");
+}
+
+void ClusterShards::GiveBackBut(const std::set<std::string>& serving, const base::StopToken& stop) {
+  if (peers_ == place_.lease) return;  // All are free when the Lease of the fleet is.
+  for (auto it = held_.begin(); it != held_.end() && !stop.stop_requested();) {
+    const auto [cluster, held] = *it++;
+    if (serving.contains(cluster)) continue;
+    base::IgnoreError(GiveBack(cluster, held.lease, /*removes=*/false, stop),
                       "its holder will be seen to be gone");
     held_.erase(cluster);
   }
 }
 
-void ClusterShards::LookAtReplicas(const base::StopToken& stop) {
-  const base::SteadyTime now = clock_.SteadyNow();
-  alive_ = {place_.replica};
+void ClusterShards::LookAtProcesses(const base::StopToken& stop) {
+  alive_ = {place_.lease};
   std::set<std::string> present;
   for (const kube::ObjectPtr& lease : leases_->store().List()) {
     const std::string name(lease->name());
-    if (absl::StartsWith(name, kShard)) {
-      // Somebody has declared this replica dead, or a user has edited the Lease.
-      const auto held = held_.find(std::string(absl::StripPrefix(name, kShard)));
-      if (held != held_.end() && HolderOf(*lease) != place_.replica &&
-          kube::ResourceVersionOf(*lease) > kube::ResourceVersionOf(held->second)) {
-        held_.erase(held);
-      }
-      continue;
-    }
-    if (!absl::StartsWith(name, kReplica) || name == place_.replica) continue;
+    if (!IsOfProcess(name) || name == place_.lease) continue;
     present.insert(name);
-    if (IsAlive(*lease, now)) {
-      alive_.insert(name);
-      continue;
-    }
-    kube::DeleteOptions as_seen;
-    as_seen.uid = std::string(lease->uid());
-    as_seen.resource_version = std::string(lease->resource_version());
-    const absl::Status removed =
-        client_.Delete(api::Leases(), lease->key(), as_seen, stop).status();
-    if (removed.ok()) {
-      dead_.insert(name);
-      base::LogInfo("a replica is gone; its clusters are shared by the others",
-                    {{"replica", name}});
-    }
+    LookAt(*lease, stop);
   }
   std::erase_if(seen_, [&present](const auto& one) { return !present.contains(one.first); });
+}
+
+void ClusterShards::LookAt(const kube::Object& process, const base::StopToken& stop) {
+  const std::string name(process.name());
+  if (const auto dead = dead_.find(name); dead != dead_.end() && dead->second != process.uid()) {
+    dead_.erase(dead);
+  }
+  if (IsAlive(process, clock_.SteadyNow())) {
+    const bool counts = absl::StartsWith(name, peers_) && process.Annotation(kLeaves).empty();
+    if (counts) alive_.insert(name);
+    return;
+  }
+  // The next process of a fleet takes it as it is.
+  if (HolderOf(process).empty() && absl::StartsWith(name, kFleet)) return;
+  const absl::Status removed =
+      client_.Delete(api::Leases(), process.key(), AsSeen(process), stop).status();
+  if (!removed.ok()) return;
+  dead_[name] = std::string(process.uid());
+  base::LogInfo("a replica is gone; its clusters are shared by the others", {{"replica", name}});
+}
+
+void ClusterShards::LookAtHeld(const base::StopToken& stop) {
+  for (auto it = held_.begin(); it != held_.end();) {
+    const auto at = it++;
+    auto& [cluster, held] = *at;
+    const kube::ObjectPtr seen = leases_->store().Find(held.lease.key());
+    if (seen != nullptr) {
+      held.was_seen = true;
+      // Somebody has declared this process dead, or a user has edited the Lease.
+      const bool is_lost = HolderOf(*seen) != place_.lease &&
+                           kube::ResourceVersionOf(*seen) > kube::ResourceVersionOf(held.lease);
+      if (is_lost) held_.erase(at);
+      continue;
+    }
+    if (!held.was_seen) continue;  // The copy is behind.
+    kube::Object again = kube::Object::Make(api::Leases().gvk, held.lease.key());
+    again.Set({"spec"}, held.lease.spec());
+    absl::StatusOr<kube::Object> written = client_.Create(api::Leases(), again, {}, stop);
+    Note(cluster, written.status());
+    if (written.ok()) held = {.lease = *std::move(written)};
+  }
 }
 
 bool ClusterShards::IsAlive(const kube::Object& lease, base::SteadyTime now) {
@@ -167,27 +252,30 @@ bool ClusterShards::IsAlive(const kube::Object& lease, base::SteadyTime now) {
   return now < seen.since + absl::Seconds(lease.spec()["leaseDurationSeconds"].AsInt());
 }
 
-bool ClusterShards::IsGone(const std::string& replica) {
-  if (replica.empty() || dead_.contains(replica)) return true;
-  if (!absl::StartsWith(replica, kReplica)) return true;  // Nothing that would act.
-  if (leases_->store().Find({place_.ns, replica}) != nullptr) {
-    missing_.erase(replica);
-    return false;
+bool ClusterShards::IsGone(const std::string& process) {
+  if (!IsOfProcess(process)) return true;  // Nobody, or nothing that would act.
+  const kube::ObjectPtr lease = leases_->store().Find({place_.ns, process});
+  const auto dead = dead_.find(process);
+  if (lease != nullptr) {
+    missing_.erase(process);
+    // It has given it up at its end, or the copy is older than the removal.
+    return HolderOf(*lease).empty() || (dead != dead_.end() && dead->second == lease->uid());
   }
-  // Removed by another replica, or by a user: it may not have noticed yet.
+  if (dead != dead_.end()) return true;
+  // Removed by another process, or by a user: it may not have noticed yet.
   const base::SteadyTime now = clock_.SteadyNow();
-  const auto since = missing_.emplace(replica, now).first->second;
+  const auto since = missing_.emplace(process, now).first->second;
   return now >= since + place_.lease_duration;
 }
 
 absl::Status ClusterShards::Take(const std::string& cluster, const base::StopToken& stop) {
   const kube::ObjectKey key{place_.ns, LeaseOf(cluster)};
   const kube::ObjectPtr present = leases_->store().Find(key);
-  if (present != nullptr && HolderOf(*present) != place_.replica && !IsGone(HolderOf(*present))) {
+  if (present != nullptr && HolderOf(*present) != place_.lease && !IsGone(HolderOf(*present))) {
     return absl::OkStatus();
   }
   kube::Object claim = present != nullptr ? *present : kube::Object::Make(api::Leases().gvk, key);
-  claim.Set({"spec", "holderIdentity"}, place_.replica);
+  claim.Set({"spec", "holderIdentity"}, place_.lease);
   claim.Set({"spec", "acquireTime"}, kube::FormatMicroTime(clock_.Now()));
   const int64_t before = claim.spec()["leaseTransitions"].AsInt();
   claim.Set({"spec", "leaseTransitions"}, present == nullptr ? int64_t{0} : before + 1);
@@ -195,15 +283,20 @@ absl::Status ClusterShards::Take(const std::string& cluster, const base::StopTok
                                              ? client_.Create(api::Leases(), claim, {}, stop)
                                              : client_.Replace(api::Leases(), claim, {}, stop);
   RETURN_IF_ERROR(written.status());
-  held_[cluster] = *std::move(written);
+  held_[cluster] = {.lease = *std::move(written), .was_seen = present != nullptr};
   return absl::OkStatus();
 }
 
 absl::Status ClusterShards::GiveBack(const std::string& cluster, const kube::Object& lease,
-                                     const base::StopToken& stop) {
-  kube::Object free = lease;
-  free.Erase({"spec", "holderIdentity"});
-  const absl::Status written = client_.Replace(api::Leases(), free, {}, stop).status();
+                                     bool removes, const base::StopToken& stop) {
+  absl::Status written;
+  if (removes) {
+    written = client_.Delete(api::Leases(), lease.key(), AsSeen(lease), stop).status();
+  } else {
+    kube::Object free = lease;
+    free.Erase({"spec", "holderIdentity"});
+    written = client_.Replace(api::Leases(), free, {}, stop).status();
+  }
   // Otherwise it is tried again: until then nobody else has it.
   if (written.ok() || kube::IsConflict(written) || kube::IsGone(written)) held_.erase(cluster);
   return written;

@@ -1,18 +1,25 @@
-// Which of the clusters a replica serves when several share them.
+// Which of the clusters a process serves, so that none has two agents.
 //
-// Each replica has a Lease of its own in the hosting cluster, which it renews (ReplicaLease), and
-// each cluster has one that is not renewed: its holder is the replica that may act for the cluster,
-// by the name of the replica's Lease, as long as that is valid.
+// A process that may act holds a Lease in the hosting cluster, which it renews (kube::Manager), and
+// each cluster has one that is not renewed: its holder is the process that may act for the cluster,
+// by the name of that process's Lease, as long as that is valid.
 //
-//   karmada-agent-replica-<random>   holder: the replica; renewed every two seconds
-//   karmada-agent-shard-<cluster>    holder: the name of a replica's Lease, or nobody
+//   karmada-agent-replica-<fleet>-<random>  of a replica that shares the clusters with others
+//   karmada-agent-fleet-<fleet>             of the one process that serves all of them
+//   karmada-agent-shard-<cluster>           holder: the name of one of those, or nobody
 //
-// A cluster goes to the replica that has the highest hash with it, of those that are alive. Nobody
-// takes it from another one that is alive: that one ends its agent and gives the Lease of the
-// cluster up. A replica is dead when its Lease has not changed for its duration by the clock of the
-// one that looks. It is then removed, in the state in which it was seen, so that a renewal in
-// between keeps it; a replica whose Lease has been removed has lost it for ever, and its fence has
-// closed before (kube::LeaderFence). Only then its clusters are taken.
+// <fleet> stands for the selector of the Secrets: processes with another one have other clusters,
+// and are not counted. The Leases of clusters have the same names for all: while a selector is
+// changed, or the sharing of clusters is turned on or off, processes of both kinds run, and each
+// cluster stays with the one that has it.
+//
+// A cluster goes to the replica that has the highest hash with it, of those of the fleet that are
+// alive and do not end just now, which an annotation of their Leases says. Nobody takes it from
+// another process that is alive: that one ends its agent and gives the Lease of the cluster up. A
+// process is dead when its Lease has not changed for its duration by the clock of the one that
+// looks. The Lease is then removed, in the state in which it was seen, so that a renewal in between
+// keeps it; a process whose Lease has been removed has lost it for ever, and its fence has closed
+// before (kube::LeaderFence). Only then its clusters are taken.
 #ifndef CMD_AGENT_CLUSTER_SHARDS_H_
 #define CMD_AGENT_CLUSTER_SHARDS_H_
 
@@ -33,8 +40,10 @@
 
 namespace cmd {
 
-// Returns the name for the Lease of a new replica.
-std::string NewReplicaLease();
+// Return the names for the Lease of a new replica, and for that of the process which serves all
+// clusters of the selector.
+std::string NewReplicaLease(absl::string_view selector);
+std::string FleetLease(absl::string_view selector);
 
 // Returns which of the replicas has the cluster, the same wherever it is asked. Each replica that
 // is added or removed moves only its own part of the clusters. REQUIRES: there is one.
@@ -43,9 +52,9 @@ std::string OwnerOf(absl::string_view cluster, const std::set<std::string>& repl
 class ClusterShards {
  public:
   struct Place {
-    std::string ns;       // The namespace of the Leases.
-    std::string replica;  // The name of this replica's Lease.
-    // The duration of replicas' Leases, for one that has been removed by somebody else.
+    std::string ns;     // The namespace of the Leases.
+    std::string lease;  // The name of this process's Lease, by one of the functions above.
+    // The duration of processes' Leases, for one that has been removed by somebody else.
     absl::Duration lease_duration;
   };
   // REQUIRES: `client`, `clock` and `informers` outlive the object.
@@ -53,14 +62,23 @@ class ClusterShards {
                 kube::InformerSet& informers);
 
   absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop);
-  // Returns which of the clusters this replica may serve now. It takes those that are free and its
-  // own, and gives back those that it is not to serve and that are not in `serving`: the clusters
-  // whose agents run or are just ending. Called again and again, on one thread; what could not be
-  // written is tried again then.
-  std::set<std::string> Share(const std::set<std::string>& clusters,
-                              const std::set<std::string>& serving, const base::StopToken& stop);
-  // Gives back all clusters. REQUIRES: no agent runs any more.
-  void GiveAllBack(const base::StopToken& stop);
+  struct Wanted {
+    std::set<std::string> clusters;  // That are there.
+    std::set<std::string> serving;   // Those whose agents run, or are just ending.
+    // Those that stay with this process if it has them, because another one could not begin.
+    std::set<std::string> staying;
+  };
+  // Returns which of the clusters this process may serve now. It takes those that are free and its
+  // own, and gives back those that it is not to serve and that are not in `serving`. Called again
+  // and again, on one thread; what could not be written is tried again then.
+  std::set<std::string> Share(const Wanted& wanted, const base::StopToken& stop);
+  // Returns whether the last call has left some for the next one, which should follow at once.
+  bool HasMore() const { return has_more_; }
+  // Says that this process ends, so that the replicas with which it shares take what it gives back.
+  void Leave(const base::StopToken& stop);
+  // Gives back the clusters that are not in `serving`, to the replicas with which it shares, at the
+  // end of the process. What is not written is free when the Lease of the process is.
+  void GiveBackBut(const std::set<std::string>& serving, const base::StopToken& stop);
 
  private:
   struct Seen {
@@ -68,29 +86,41 @@ class ClusterShards {
     base::SteadyTime since;
   };
 
+  struct Held {
+    kube::Object lease;     // As it was written.
+    bool was_seen = false;  // In the copy.
+  };
+
+  bool IsMine(const std::string& cluster, const Wanted& wanted) const;
   // Finds out who is alive, and declares dead who is not.
-  void LookAtReplicas(const base::StopToken& stop);
+  void LookAtProcesses(const base::StopToken& stop);
+  void LookAt(const kube::Object& process, const base::StopToken& stop);
   bool IsAlive(const kube::Object& lease, base::SteadyTime now);
+  // Finds out which Leases of clusters somebody else has changed or removed.
+  void LookAtHeld(const base::StopToken& stop);
   // Returns whether the holder has nothing to do with its clusters any more.
-  bool IsGone(const std::string& replica);
+  bool IsGone(const std::string& process);
   absl::Status Take(const std::string& cluster, const base::StopToken& stop);
-  // Returns the Leases of clusters that name this replica, held or left over from a write whose
+  // Returns the Leases of clusters that name this process, held or left over from a write whose
   // answer was lost.
   std::vector<kube::Object> HeldLeases() const;
-  absl::Status GiveBack(const std::string& cluster, const kube::Object& lease,
+  // Makes the Lease free, or removes it.
+  absl::Status GiveBack(const std::string& cluster, const kube::Object& lease, bool removes,
                         const base::StopToken& stop);
   // Logs the first failure of a kind.
   void Note(const std::string& cluster, const absl::Status& status);
 
   const Place place_;
+  const std::string peers_;  // How the Leases begin of the replicas with which it shares.
   kube::Client& client_;
   const base::Clock& clock_;
   const std::shared_ptr<kube::Informer> leases_;
-  std::map<std::string, Seen> seen_;                 // Replicas' Leases.
-  std::set<std::string> alive_;                      // This one is in it.
-  std::set<std::string> dead_;                       // Declared dead by this replica.
+  std::map<std::string, Seen> seen_;                 // Processes' Leases.
+  std::set<std::string> alive_;                      // This one and its peers.
+  std::map<std::string, std::string> dead_;          // Leases removed by this process: their uids.
   std::map<std::string, base::SteadyTime> missing_;  // Holders without a Lease, and since when.
-  std::map<std::string, kube::Object> held_;         // By cluster: its Lease as it was written.
+  std::map<std::string, Held> held_;                 // By cluster.
+  bool has_more_ = false;
   absl::StatusCode last_failure_ = absl::StatusCode::kOk;
 };
 

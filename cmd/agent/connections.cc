@@ -23,6 +23,9 @@ namespace cmd {
 namespace {
 
 constexpr absl::Duration kBetweenLooks = absl::Seconds(10);
+// Within this time it is seen with another kubeconfig that the Cluster has gone: where the former
+// one was refused, the Cluster is listed again after a pause.
+constexpr absl::Duration kComesBackWithin = absl::Minutes(3);
 constexpr char kOfMember[] = "the kubeconfig of the cluster (--kubeconfig)";
 
 // A pod's service account is one of the member, so that it must not be tried for the control plane.
@@ -47,11 +50,12 @@ kube::ConnectionConfig With(kube::ConnectionConfig config, const tls::KeyPair& c
 
 }  // namespace
 
-void KubeconfigText::Set(const std::string& text) {
+bool KubeconfigText::Set(const std::string& text) {
   absl::MutexLock lock(&mu_);
-  if (text == text_) return;
+  if (text == text_) return false;
   text_ = text;
   is_parsed_ = false;
+  return true;
 }
 
 absl::StatusOr<kube::ConnectionConfig> KubeconfigText::Load() {
@@ -62,6 +66,7 @@ absl::StatusOr<kube::ConnectionConfig> KubeconfigText::Load() {
 
 ControlPlaneAccess::ControlPlaneAccess(Load load, kube::ConnectionConfig config)
     : load_(std::move(load)),
+      server_(config.server),
       host_(kube::HostOf(config.server)),
       in_file_(config),
       in_use_(std::move(config)) {}
@@ -119,8 +124,11 @@ absl::Status ControlPlaneAccess::TryCertificate(const tls::KeyPair& renewed,
   return kube::IgnoreGone(client.Get(api::Clusters(), {"", cluster}, stop).status());
 }
 
-KubeconfigWatch::KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access)
-    : Periodic(base::RealClock()), access_(std::move(access)) {}
+KubeconfigWatch::KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access,
+                                 std::function<bool()> is_unregistered)
+    : Periodic(base::RealClock()),
+      access_(std::move(access)),
+      is_unregistered_(std::move(is_unregistered)) {}
 
 absl::Duration KubeconfigWatch::Begin() { return kBetweenLooks; }
 
@@ -136,7 +144,15 @@ absl::Duration KubeconfigWatch::Tick(const base::StopToken&) {
         {{"error", changed.status()}});
   }
   last_ = changed.status();
+  if (is_unregistered_) EndIfComesBack(changed.ok() && *changed);
   return kBetweenLooks;
+}
+
+void KubeconfigWatch::EndIfComesBack(bool has_changed) {
+  const base::SteadyTime now = base::RealClock().SteadyNow();
+  if (has_changed) comes_back_until_ = now + kComesBackWithin;
+  if (now >= comes_back_until_ || !is_unregistered_()) return;
+  EndWith(absl::AbortedError("the cluster is not registered any more, and has another kubeconfig"));
 }
 
 namespace {

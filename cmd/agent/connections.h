@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "base/clock.h"
 #include "base/stop_token.h"
 #include "base/tls.h"
 #include "config/agent_options.h"
@@ -26,7 +27,8 @@ class KubeconfigText {
  public:
   explicit KubeconfigText(std::string text) : text_(std::move(text)) {}
 
-  void Set(const std::string& text);
+  // Returns whether the text is another one.
+  bool Set(const std::string& text);
   // Parses the text, unless it is the one that was parsed last, as
   // kube::ParseSelfContainedKubeconfig does.
   absl::StatusOr<kube::ConnectionConfig> Load();
@@ -47,7 +49,9 @@ class ControlPlaneAccess {
   // the file and the field that cannot be used.
   static absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> Open(Load load);
 
-  const std::string& host() const { return host_; }  // "host:port", as at the start.
+  // As at the start: the address, and "host:port".
+  const std::string& server() const { return server_; }
+  const std::string& host() const { return host_; }
   // One transport for the loops and one for the Leases, whose renewals must never wait for the
   // loops' calls.
   std::shared_ptr<kube::Transport> loops() const { return loops_; }
@@ -67,6 +71,7 @@ class ControlPlaneAccess {
   absl::Status Use(const kube::ConnectionConfig& config) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Load load_;
+  const std::string server_;
   const std::string host_;
   std::shared_ptr<kube::ExchangeableTransport> loops_, leases_;
   absl::Mutex mu_;
@@ -77,7 +82,11 @@ class ControlPlaneAccess {
 // Looks at the kubeconfig of the control plane every ten seconds.
 class KubeconfigWatch : public kube::Periodic {
  public:
-  explicit KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access);
+  // `is_unregistered` says whether the cluster is known not to be registered any more. Where it is
+  // given, the run ends with kAborted when that is so with another kubeconfig: the cluster has been
+  // taken out and comes back.
+  explicit KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access,
+                           std::function<bool()> is_unregistered = nullptr);
   std::string name() const override { return "kubeconfig watch"; }
 
  protected:
@@ -85,8 +94,12 @@ class KubeconfigWatch : public kube::Periodic {
   absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
+  void EndIfComesBack(bool has_changed);
+
   const std::shared_ptr<ControlPlaneAccess> access_;
-  absl::Status last_;  // The result of the last look.
+  const std::function<bool()> is_unregistered_;
+  absl::Status last_;                                                     // Of the last look.
+  base::SteadyTime comes_back_until_ = base::SteadyTime::InfinitePast();  // After a change.
 };
 
 struct AgentConnections {

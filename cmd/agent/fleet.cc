@@ -1,14 +1,20 @@
 // Follow does not wait: it asks agents to end that have to, drops those that have ended, and starts
 // those that are missing. An agent that ends keeps its place until it has ended, so that a cluster
 // never has two agents of this process; what changes meanwhile is seen by the next call. Nothing is
-// lost by an end: an agent finds what it has to do in the control plane and in its cluster.
+// lost by an end: an agent finds what it has to do in the control plane and in its cluster. One
+// that is stuck keeps its place for ever, and is not destroyed, because its threads may still use
+// it.
 
 #include "cmd/agent/fleet.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 #include "cmd/agent/metrics_page.h"
 #include "controllers/process/loop_parts.h"
 #include "interpreter/customized/shipped.h"
@@ -29,10 +35,19 @@ config::AgentOptions OptionsOfAgents(config::AgentOptions options, bool has_fenc
   return options;
 }
 
+// Half of the memory limit is for the objects of all clusters together; the rest is for what an
+// idle cluster takes as well. Without a limit, each cluster has only its own.
+std::shared_ptr<base::TotalBytes> MemberBytesOfAll() {
+  const std::optional<base::MemoryUse> use = base::ReadMemoryUse();
+  if (!use.has_value() || use->limit <= 0) return nullptr;
+  return std::make_shared<base::TotalBytes>(use->limit / 2);
+}
+
 controllers::SharedParts SharedPartsOfAgents() {
   controllers::SharedParts shared;
   shared.pool = std::make_shared<kube::WorkerPool>(base::RealClock());
   shared.informer_threads = std::make_shared<kube::InformerThreads>(base::RealClock());
+  shared.member_bytes = MemberBytesOfAll();
   shared.has_memory_watch = true;
   shared.discoveries = std::make_shared<kube::DiscoveryPool>();
   shared.shipped = interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles());
@@ -41,8 +56,10 @@ controllers::SharedParts SharedPartsOfAgents() {
 
 }  // namespace
 
-Fleet::Fleet(const config::AgentOptions& options, std::shared_ptr<kube::LeaderFence> fence)
-    : parts_(OptionsOfAgents(options, fence != nullptr), SharedPartsOfAgents(), fence),
+Fleet::Fleet(const config::AgentOptions& options, std::shared_ptr<kube::LeaderFence> fence,
+             StartAgentFn start)
+    : parts_(OptionsOfAgents(options, fence != nullptr), SharedPartsOfAgents(), fence,
+             std::move(start)),
       memory_(base::RealClock(), registry_, kube::MemoryWatch::Options()) {
   memory_.RunOn(*parts_.shared.pool, stop_.get_token(), [this](const absl::Status& status) {
     if (!status.ok()) base::LogWarning("memory is not watched", {{"error", status}});
@@ -52,7 +69,11 @@ Fleet::Fleet(const config::AgentOptions& options, std::shared_ptr<kube::LeaderFe
 }
 
 Fleet::~Fleet() {
-  EndAll();
+  RequestEnd();
+  for (auto& [cluster, member] : members_) {
+    member.agent->AwaitEnd();
+    if (member.agent->IsStuck()) static_cast<void>(member.agent.release());
+  }
   stop_.request_stop();
   absl::MutexLock lock(&mu_, absl::Condition(&has_memory_ended_));
 }
@@ -77,8 +98,7 @@ void Fleet::End(const ClusterPairs& pairs) {
     const auto member = it++;
     FleetAgent& agent = *member->second.agent;
     if (agent.HasEnded()) {
-      is_stuck_ = is_stuck_ || agent.IsStuck();
-      members_.erase(member);
+      if (!agent.IsStuck()) members_.erase(member);
       continue;
     }
     const auto found = pairs.find(member->first);
@@ -93,22 +113,28 @@ std::set<std::string> Fleet::Serving() const {
   std::set<std::string> serving;
   absl::MutexLock lock(&mu_);
   for (const auto& [cluster, member] : members_) {
-    if (!member.agent->HasEnded()) serving.insert(cluster);
+    if (!member.agent->HasEnded() || member.agent->IsStuck()) serving.insert(cluster);
   }
   return serving;
 }
 
-void Fleet::EndAll() {
-  std::map<std::string, Member> members;
-  {
-    absl::MutexLock lock(&mu_);
-    members.swap(members_);
+bool Fleet::IsStuck() const {
+  absl::MutexLock lock(&mu_);
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const auto& one) { return one.second.agent->IsStuck(); });
+}
+
+void Fleet::RequestEnd() {
+  absl::MutexLock lock(&mu_);
+  for (auto& [cluster, member] : members_) {
+    if (!std::exchange(member.is_ending, true)) member.agent->RequestStop();
   }
-  for (const auto& [cluster, member] : members) member.agent->RequestStop();
-  for (auto& [cluster, member] : members) {
-    member.agent->AwaitEnd();
-    is_stuck_ = is_stuck_ || member.agent->IsStuck();
-  }
+}
+
+bool Fleet::HasEnded() const {
+  absl::MutexLock lock(&mu_);
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const auto& one) { return one.second.agent->HasEnded(); });
 }
 
 std::string Fleet::Metrics() const {

@@ -28,20 +28,24 @@ class Fleet {
  public:
   // Each agent has the options but for its name and the kubeconfigs, and none of the addresses.
   // With a fence the process may act while that is open, and the agents have no leases of their
-  // own.
-  Fleet(const config::AgentOptions& options, std::shared_ptr<kube::LeaderFence> fence);
-  ~Fleet();
+  // own. `start` is another one in tests.
+  Fleet(const config::AgentOptions& options, std::shared_ptr<kube::LeaderFence> fence,
+        StartAgentFn start = StartAgent);
+  ~Fleet();  // Ends all agents and waits for them.
 
   // Makes the agents those of the pairs. Does not wait: an agent that has to end first, or because
   // its cluster is missing, is looked at again by the next call. A pair that is not usable leaves
   // its cluster as it is. Called on one thread.
   void Follow(const ClusterPairs& pairs);
-  // Returns the clusters whose agents have not ended.
+  // Returns the clusters whose agents have not ended, or are stuck.
   std::set<std::string> Serving() const;
-  // Returns whether an agent could not be ended in time, and may still write.
-  bool IsStuck() const { return is_stuck_; }
-  // Ends all agents and waits for them.
-  void EndAll();
+  // Returns whether an agent could not be ended in time, and may still write. It keeps its place:
+  // the process has to end.
+  bool IsStuck() const;
+  // Asks all agents to end; Follow is not called any more.
+  void RequestEnd();
+  // Returns whether no agent runs any more, but for those that are stuck.
+  bool HasEnded() const;
 
   // Returns the metrics of the process and of all agents as one page. Thread-safe.
   std::string Metrics() const;
@@ -62,8 +66,7 @@ class Fleet {
   metrics::Registry registry_;
   FleetParts parts_;
   kube::MemoryWatch memory_;
-  base::StopSource stop_;  // Ends what follows the process.
-  bool is_stuck_ = false;
+  base::StopSource stop_;                         // Ends what follows the process.
   std::map<std::string, absl::Status> reported_;  // Used by the thread of Follow alone.
   mutable absl::Mutex mu_;
   std::map<std::string, Member> members_ ABSL_GUARDED_BY(mu_);

@@ -1,6 +1,11 @@
 // A tick does what is due: it ends the agent when that is asked for or when the agent has failed,
 // or starts it, one of a few at once (StartSlots). Both block, on a thread of the pool; in between
-// there is nothing to do, until RequestStop or the agent's failure wakes it.
+// there is nothing to do, until RequestStop or the agent's failure wakes it. Another kubeconfig of
+// the control plane cuts a start off, and ends the pause before the next one; an agent that runs
+// reads it by itself (KubeconfigWatch).
+//
+// An agent that could not be ended is not started again, lest the cluster has two. Its threads may
+// still report that it has failed: so the object stays as long as the process.
 
 #include "cmd/agent/fleet_agent.h"
 
@@ -10,7 +15,7 @@
 #include "absl/time/time.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "cmd/agent/connections.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace cmd {
 namespace {
@@ -19,6 +24,15 @@ constexpr absl::Duration kFirstPause = absl::Seconds(5);
 constexpr absl::Duration kLongestPause = absl::Minutes(1);
 
 }  // namespace
+
+absl::StatusOr<StartedAgent> StartAgent(config::AgentOptions options, AgentConnections connections,
+                                        const AgentPlace& place, RunningAgent::Calls calls) {
+  auto started = RunningAgent::Start(std::move(options), std::move(connections), place, calls);
+  RETURN_IF_ERROR(started.status());
+  const auto agent = std::make_shared<std::unique_ptr<RunningAgent>>(*std::move(started));
+  return StartedAgent{.end = [agent] { return RunningAgent::End(std::move(*agent)); },
+                      .metrics = [agent] { return (*agent)->Metrics(); }};
+}
 
 FleetAgent::FleetAgent(std::string cluster, ClusterPair pair, FleetParts& parts)
     : Periodic(base::RealClock()),
@@ -42,13 +56,34 @@ FleetAgent::~FleetAgent() {
 
 bool FleetAgent::Use(const ClusterPair& pair) {
   if (pair.kubeconfig != kubeconfig_) return false;
-  control_plane_->Set(pair.karmada_kubeconfig);
+  if (!control_plane_->Set(pair.karmada_kubeconfig)) return true;
+  if (LeadsElsewhere()) return false;
+  has_new_kubeconfig_ = true;
+  CutStart();
+  Wake();
   return true;
+}
+
+// What has been read of one control plane is not continued in another one.
+bool FleetAgent::LeadsElsewhere() {
+  const absl::StatusOr<kube::ConnectionConfig> config = control_plane_->Load();
+  absl::MutexLock lock(&mu_);
+  return config.ok() && !server_.empty() && config->server != server_;
 }
 
 void FleetAgent::RequestStop() {
   stop_.request_stop();
+  CutStart();
   Wake();
+}
+
+void FleetAgent::CutStart() {
+  std::optional<base::StopSource> starting;
+  {
+    absl::MutexLock lock(&mu_);
+    starting = starting_;
+  }
+  if (starting.has_value()) starting->request_stop();
 }
 
 bool FleetAgent::HasEnded() const {
@@ -61,35 +96,61 @@ void FleetAgent::AwaitEnd() const {
   mu_.Await(absl::Condition(&has_ended_));
 }
 
+// Under the lock, so that the agent is not ended meanwhile.
 std::string FleetAgent::Metrics() const {
-  std::shared_ptr<metrics::Registry> registry;
-  {
-    absl::MutexLock lock(&mu_);
-    registry = registry_;
-  }
-  return registry == nullptr ? "" : registry->Expose();
+  absl::MutexLock lock(&mu_);
+  return metrics_ ? metrics_() : "";
 }
 
 absl::Duration FleetAgent::Tick(const base::StopToken&) {
-  if (stop_.stop_requested()) {
-    base::IgnoreError(End(), "it was asked to end");
+  if (stop_.stop_requested()) return Ended(End());
+  if (end_agent_ == nullptr) return TryToStart();
+  if (!has_failed_) return absl::InfiniteDuration();
+  const absl::Status ended = End();
+  return is_stuck_ ? Ended(ended) : Failed(ended);
+}
+
+absl::Duration FleetAgent::Ended(const absl::Status& why) {
+  if (is_stuck_) {
+    base::LogError("the agent of a cluster has not ended in time",
+                   {{"cluster", cluster_}, {"error", why}});
+  } else {
     base::LogInfo("the agent of a cluster has stopped", {{"cluster", cluster_}});
-    EndWith(absl::OkStatus());
-    return absl::InfiniteDuration();
   }
-  if (agent_ != nullptr) return has_failed_ ? Failed(End()) : absl::InfiniteDuration();
+  EndWith(absl::OkStatus());
+  return absl::InfiniteDuration();
+}
+
+absl::Duration FleetAgent::TryToStart() {
   const base::SteadyTime now = base::RealClock().SteadyNow();
+  if (has_new_kubeconfig_) {
+    next_start_ = now;
+    pause_ = kFirstPause;
+  }
   if (now < next_start_) return next_start_ - now;
   const StartSlots::Answer turn = parts_.slots.Enter(*this);
   if (!turn.may_start) return turn.pause;
+  has_new_kubeconfig_ = false;
   began_ = now;
-  const absl::Status started = Start();
+  const absl::Status started = Start(BeginStart());
   parts_.slots.Leave(turn.slot);
-  if (stop_.stop_requested()) return absl::ZeroDuration();
-  return started.ok() ? absl::InfiniteDuration() : Failed(started);
+  if (started.ok()) return absl::InfiniteDuration();
+  if (stop_.stop_requested() || has_new_kubeconfig_) return absl::ZeroDuration();
+  return Failed(started);
 }
 
-absl::Status FleetAgent::Start() {
+base::StopToken FleetAgent::BeginStart() {
+  base::StopSource starting;
+  {
+    absl::MutexLock lock(&mu_);
+    starting_ = starting;
+  }
+  // Whoever asks from now on finds it.
+  if (stop_.stop_requested() || has_new_kubeconfig_) starting.request_stop();
+  return starting.get_token();
+}
+
+absl::Status FleetAgent::Start(const base::StopToken& stop) {
   has_failed_ = false;
   config::AgentOptions options = parts_.options;
   options.agent.cluster_name = cluster_;
@@ -99,7 +160,8 @@ absl::Status FleetAgent::Start() {
   const auto registry = std::make_shared<metrics::Registry>();
   {
     absl::MutexLock lock(&mu_);
-    registry_ = registry;
+    metrics_ = [registry] { return registry->Expose(); };
+    server_ = connections.control_plane->server();
   }
   AgentPlace place;
   place.registry = registry;
@@ -110,19 +172,22 @@ absl::Status FleetAgent::Start() {
     has_failed_ = true;
     Wake();
   };
-  auto started = RunningAgent::Start(std::move(options), std::move(connections), place,
-                                     {on_failure, stop_.get_token()});
-  RETURN_IF_ERROR(started.status());
-  agent_ = *std::move(started);
+  ASSIGN_OR_RETURN(StartedAgent started, parts_.start(std::move(options), std::move(connections),
+                                                      place, {on_failure, stop}));
+  end_agent_ = std::move(started.end);
+  absl::MutexLock lock(&mu_);
+  metrics_ = std::move(started.metrics);
   return absl::OkStatus();
 }
 
 absl::Status FleetAgent::End() {
-  if (agent_ == nullptr) return absl::OkStatus();
-  absl::Status ended = RunningAgent::End(std::move(agent_));
+  if (end_agent_ == nullptr) return absl::OkStatus();
+  {
+    absl::MutexLock lock(&mu_);
+    metrics_ = nullptr;
+  }
+  const absl::Status ended = std::exchange(end_agent_, nullptr)();
   if (absl::IsDeadlineExceeded(ended)) is_stuck_ = true;
-  absl::MutexLock lock(&mu_);
-  registry_ = nullptr;
   return ended;
 }
 

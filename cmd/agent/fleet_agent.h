@@ -3,7 +3,9 @@
 #define CMD_AGENT_FLEET_AGENT_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "base/stop_token.h"
 #include "cmd/agent/agent.h"
 #include "cmd/agent/cluster_pairs.h"
+#include "cmd/agent/connections.h"
 #include "cmd/agent/start_slots.h"
 #include "config/agent_options.h"
 #include "kube/runtime/leader_fence.h"
@@ -22,11 +25,26 @@
 
 namespace cmd {
 
+// An agent that runs, until it is ended or destroyed.
+struct StartedAgent {
+  std::function<absl::Status()> end;     // As RunningAgent::End.
+  std::function<std::string()> metrics;  // As RunningAgent::Metrics.
+};
+// Starts an agent, as RunningAgent::Start.
+using StartAgentFn = std::function<absl::StatusOr<StartedAgent>(
+    config::AgentOptions options, AgentConnections connections, const AgentPlace& place,
+    RunningAgent::Calls calls)>;
+absl::StatusOr<StartedAgent> StartAgent(config::AgentOptions options, AgentConnections connections,
+                                        const AgentPlace& place, RunningAgent::Calls calls);
+
 // What all agents of a process have in common.
 struct FleetParts {
   FleetParts(config::AgentOptions given, controllers::SharedParts parts,
-             std::shared_ptr<kube::LeaderFence> open)
-      : options(std::move(given)), shared(std::move(parts)), fence(std::move(open)) {}
+             std::shared_ptr<kube::LeaderFence> open, StartAgentFn start_agent)
+      : options(std::move(given)),
+        shared(std::move(parts)),
+        fence(std::move(open)),
+        start(std::move(start_agent)) {}
 
   // Those of each agent but for its name; the addresses are the process's.
   config::AgentOptions options;
@@ -34,11 +52,13 @@ struct FleetParts {
   // Keeps the writes back when the process may not act any more; nullptr: each agent has a lease of
   // its own in its control plane.
   std::shared_ptr<kube::LeaderFence> fence;
+  StartAgentFn start;
   StartSlots slots{base::RealClock()};
 };
 
 // The agent of one cluster, again and again: one that ends by itself is started again after five
-// seconds, then ten, up to a minute. It has no thread of its own. Thread-safe.
+// seconds, then ten, up to a minute, and at once with another kubeconfig. One that cannot be ended
+// is not. It has no thread of its own. Thread-safe.
 class FleetAgent : public kube::Periodic {
  public:
   // Begins at once. REQUIRES: `parts` outlives the object.
@@ -47,12 +67,13 @@ class FleetAgent : public kube::Periodic {
 
   std::string name() const override { return "an agent"; }
   // Takes the kubeconfigs into use. Returns false when the agent has to be another one for that:
-  // its cluster is reached in another way.
+  // its cluster is reached in another way, or its control plane has another address.
   bool Use(const ClusterPair& pair);
   void RequestStop();
   bool HasEnded() const;
   void AwaitEnd() const;
-  // Returns whether it could not be ended in time, so that something of it may still write.
+  // Returns whether it could not be ended in time, so that something of it may still write, and
+  // uses the object: it must not be destroyed then.
   bool IsStuck() const { return is_stuck_; }
   // Returns its metrics; "" while it does not run.
   std::string Metrics() const;
@@ -61,8 +82,16 @@ class FleetAgent : public kube::Periodic {
   absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
-  absl::Status Start();
+  // The stop for the start that begins now.
+  base::StopToken BeginStart();
+  absl::Status Start(const base::StopToken& stop);
+  // Ends the start that is under way.
+  void CutStart();
+  // Returns whether the kubeconfig leads to another control plane than that of the last start.
+  bool LeadsElsewhere();
+  absl::Duration TryToStart();
   absl::Status End();
+  absl::Duration Ended(const absl::Status& why);
   absl::Duration Failed(const absl::Status& why);
 
   const std::string cluster_;
@@ -72,13 +101,16 @@ class FleetAgent : public kube::Periodic {
   base::StopSource stop_;
   std::atomic<bool> has_failed_ = false;  // The agent that runs.
   std::atomic<bool> is_stuck_ = false;
+  std::atomic<bool> has_new_kubeconfig_ = false;
   // Used by Tick alone.
-  std::unique_ptr<RunningAgent> agent_;
+  std::function<absl::Status()> end_agent_;  // While it runs.
   base::SteadyTime began_, next_start_ = base::SteadyTime::InfinitePast();
   absl::Duration pause_;
 
   mutable absl::Mutex mu_;
-  std::shared_ptr<metrics::Registry> registry_ ABSL_GUARDED_BY(mu_);
+  std::optional<base::StopSource> starting_ ABSL_GUARDED_BY(mu_);
+  std::string server_ ABSL_GUARDED_BY(mu_);  // The control plane of the last start.
+  std::function<std::string()> metrics_ ABSL_GUARDED_BY(mu_);
   bool has_ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -1,10 +1,16 @@
 // A manager elects this process, or keeps the Lease of the replica, in the hosting cluster; while
 // it holds it, the fence of all agents is open and FleetLoop runs. The loop looks at the Secrets
 // once a second, which are in a cache that a watch keeps, and makes the set of agents equal to
-// them. At its end it waits for its agents and gives its clusters back, and only then the manager
-// gives the Lease up.
+// them. At its end it gives each cluster back as soon as its agent has ended, so that one that
+// hangs holds up no other one, and only then the manager gives the Lease up. The agents cut their
+// calls off, and end, well before the manager does that.
+//
+// An agent that does not end even then may still write. Nobody else may act for its cluster as long
+// as it may, so the process ends at once, and its Leases by themselves.
 
 #include "cmd/agent/hosted_fleet.h"
+
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -39,8 +45,12 @@ namespace cmd {
 namespace {
 
 constexpr absl::Duration kBetweenLooks = absl::Seconds(1);
-constexpr char kFleetLease[] = "karmada-agent-fleet";
+constexpr absl::Duration kBetweenHandOvers = absl::Milliseconds(100);
+// How long Leases of clusters are given back. It is less than the graceful period, whatever the
+// hosting cluster does.
+constexpr absl::Duration kLongestHandOver = absl::Seconds(20);
 constexpr char kHosting[] = "hosting";
+constexpr int kFailed = 1;
 
 kube::ClientOptions ClientOf(const std::string& host) {
   kube::ClientOptions client;
@@ -50,14 +60,15 @@ kube::ClientOptions ClientOf(const std::string& host) {
   return client;
 }
 
-kube::ManagerOptions ManagerOf(const config::AgentOptions& options, const std::string& replica) {
+kube::ManagerOptions ManagerOf(const config::AgentOptions& options, const std::string& lease) {
   const config::LeaderElection& election = options.loops.leader_election;
   kube::ManagerOptions manager;
   manager.health_address = manager.metrics_address = "0";
   manager.leader_elect = election.enabled;
   manager.lease_namespace = options.agent.hosting_namespace;
-  manager.lease_name = options.agent.shard_clusters ? replica : kFleetLease;
-  manager.lease_is_own = options.agent.shard_clusters;
+  manager.lease_name = lease;
+  // Others remove it when they take its clusters.
+  manager.lease_is_own = true;
   manager.lease_duration = election.lease_duration;
   manager.renew_deadline = election.renew_deadline;
   manager.retry_period = election.retry_period;
@@ -71,20 +82,18 @@ class FleetLoop : public kube::Runnable {
   struct Parts {
     Fleet& fleet;
     ClusterSecrets& secrets;
-    ClusterShards* shards;  // nullptr when this process serves all clusters.
+    ClusterShards* shards;  // nullptr without an election.
     kube::Manager& manager;
   };
   explicit FleetLoop(const Parts& parts) : parts_(parts) {}
 
   std::string name() const override { return "clusters of Secrets"; }
   absl::Status Run(const base::StopToken& stop) override {
-    absl::Status ended = Follow(stop);
-    parts_.fleet.EndAll();
-    // What may still write keeps its clusters until this process has ended.
+    const absl::Status ended = Follow(stop);
+    HandOver();
     if (parts_.fleet.IsStuck()) {
-      ended.Update(absl::DeadlineExceededError("an agent has not ended in time"));
-    } else if (parts_.shards != nullptr) {
-      parts_.shards->GiveAllBack(parts_.manager.abort_token());
+      base::LogError("an agent has not ended in time; the process ends");
+      _exit(kFailed);
     }
     return ended;
   }
@@ -103,8 +112,29 @@ class FleetLoop : public kube::Runnable {
       if (parts_.fleet.IsStuck()) {
         return absl::DeadlineExceededError("an agent has not ended in time");
       }
-    } while (clock.SleepFor(kBetweenLooks, stop));
+    } while (clock.SleepFor(UntilNextLook(), stop));
     return absl::OkStatus();
+  }
+
+  absl::Duration UntilNextLook() const {
+    const bool has_more = parts_.shards != nullptr && parts_.shards->HasMore();
+    return has_more ? absl::ZeroDuration() : kBetweenLooks;
+  }
+
+  void HandOver() {
+    const base::Clock& clock = parts_.manager.clock();
+    const base::SteadyTime latest = clock.SteadyNow() + kLongestHandOver;
+    parts_.fleet.RequestEnd();
+    if (parts_.shards != nullptr) parts_.shards->Leave(base::StopToken());
+    bool have_ended = false;
+    while (!have_ended) {
+      have_ended = parts_.fleet.HasEnded();
+      // Each write has a limit of its own. Those of a process that has lost its Lease are refused.
+      if (parts_.shards != nullptr && clock.SteadyNow() < latest) {
+        parts_.shards->GiveBackBut(parts_.fleet.Serving(), base::StopToken());
+      }
+      if (!have_ended) clock.SleepFor(kBetweenHandOvers, base::StopToken());
+    }
   }
 
   void Look(const base::StopToken& stop) {
@@ -118,11 +148,14 @@ class FleetLoop : public kube::Runnable {
       }
     }
     if (parts_.shards != nullptr) {
-      std::set<std::string> clusters;
+      ClusterShards::Wanted wanted;
+      wanted.serving = serving;
       for (const auto& [cluster, pair] : pairs) {
-        if (pair.usable.ok() || serving.contains(cluster)) clusters.insert(cluster);
+        const bool is_served = serving.contains(cluster);
+        if (pair.usable.ok() || is_served) wanted.clusters.insert(cluster);
+        if (!pair.usable.ok() && is_served) wanted.staying.insert(cluster);
       }
-      const std::set<std::string> mine = parts_.shards->Share(clusters, serving, stop);
+      const std::set<std::string> mine = parts_.shards->Share(wanted, stop);
       std::erase_if(pairs, [&mine](const auto& one) { return !mine.contains(one.first); });
     }
     parts_.fleet.Follow(pairs);
@@ -137,6 +170,8 @@ absl::StatusOr<HostingConnections> ConnectHosting(const config::AgentOptions& op
   absl::StatusOr<kube::ConnectionConfig> config =
       kube::LoadConnectionConfig({options.agent.hosting_kubeconfig, ""});
   RETURN_IF_ERROR(base::Annotate(config.status(), "--hosting-kubeconfig"));
+  // Names of members that nobody answers must not delay the Leases.
+  config->urgent = true;
   HostingConnections connections;
   connections.host = kube::HostOf(config->server);
   ASSIGN_OR_RETURN(connections.loops, kube::NewHttpTransport(*config));
@@ -157,26 +192,29 @@ absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingCo
   kube::ClientOptions of_leases = of_client;
   of_leases.timeout = options.loops.leader_election.renew_deadline / 2;
   kube::Client lease_client(hosting.leases, of_leases, clock, &registry);
+  kube::Client shard_client(fence->Over(hosting.loops), of_leases, clock, &registry);
   kube::RestMapper mapper(client, clock);
   kube::InformerSet informers(client, clock, fleet.shared().informer_threads);
   kube::ClusterClient cluster(client, mapper, informers);
   const std::unique_ptr<kube::EventSink> events = kube::NewNullEventSink();
-  const std::string replica = NewReplicaLease();
-  kube::Manager manager(ManagerOf(options, replica), cluster, *events, clock, registry);
+  const config::AgentFlagValues& flags = options.agent;
+  const std::string lease = flags.shard_clusters ? NewReplicaLease(flags.clusters_from_secrets)
+                                                 : FleetLease(flags.clusters_from_secrets);
+  kube::Manager manager(ManagerOf(options, lease), cluster, *events, clock, registry);
   manager.UseForElection(lease_client);
   manager.UseFence(*fence);
   manager.UsePool(fleet.shared().pool);
-  ClusterSecrets secrets(informers, options.agent.hosting_namespace,
-                         options.agent.clusters_from_secrets);
+  ClusterSecrets secrets(informers, flags.hosting_namespace, flags.clusters_from_secrets);
   std::optional<ClusterShards> shards;
-  if (options.agent.shard_clusters) {
-    shards.emplace(ClusterShards::Place{options.agent.hosting_namespace, replica,
+  if (options.loops.leader_election.enabled) {
+    shards.emplace(ClusterShards::Place{flags.hosting_namespace, lease,
                                         options.loops.leader_election.lease_duration},
-                   client, clock, informers);
+                   shard_client, clock, informers);
   }
   manager.Add(std::make_unique<FleetLoop>(
       FleetLoop::Parts{fleet, secrets, shards.has_value() ? &*shards : nullptr, manager}));
   const absl::Status ended = manager.Run(stop);
+  fence->Close();
   base::EndProcessAfter(controllers::kStopLimit, 1);
   informers.Stop();
   return ended;

@@ -4,6 +4,7 @@
 
 #include "controllers/process/loop_parts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -70,7 +71,14 @@ kube::ManagerOptions ManagerOptionsOf(const config::Options& o, const LoopPartsO
   m.retry_period = o.leader_election.retry_period;
   m.release_lease = o.leader_election.release_on_exit;
   m.cache_sync_timeout = o.clusters.cache_sync_timeout;
+  m.graceful_stop = wanted.graceful_stop;
   return m;
+}
+
+int64_t MemberBytesOf(const config::Options& options, const SharedParts& shared) {
+  const int64_t bytes = kube::MemberBytes(options.clusters.memory_mib, base::ReadMemoryUse(),
+                                          kMemberBytesWithoutLimit);
+  return shared.member_bytes == nullptr ? bytes : std::min(bytes, shared.member_bytes->limit());
 }
 
 kube::ClusterSet::Options MemberOptions(const config::Options& o, const LoopPartsOptions& wanted,
@@ -86,6 +94,7 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o, const LoopPart
   m.informer_threads = std::move(threads);
   m.discoveries = wanted.shared.discoveries;
   m.member_bytes = bytes;
+  m.total_bytes = wanted.shared.member_bytes;
   m.unfiltered_share = 0.75;
   m.on_bytes_exceeded = std::move(on_full);
   m.qps = o.cluster_api_qps;
@@ -165,8 +174,7 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
       manager_(ManagerOptionsOf(options, wanted), cluster_, *events_, base::RealClock(),
                *registry_),
       config_source_(wanted.members(cluster_)),
-      member_bytes_(kube::MemberBytes(options.clusters.memory_mib, base::ReadMemoryUse(),
-                                      kMemberBytesWithoutLimit)),
+      member_bytes_(MemberBytesOf(options, wanted.shared)),
       members_(MemberOptions(options, wanted, informer_threads_, member_bytes_,
                              [this](const std::string& cluster) { ReportFull(cluster); }),
                *config_source_, base::RealClock(), registry_.get()),

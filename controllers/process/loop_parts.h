@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/byte_budget.h"
 #include "base/metrics.h"
 #include "base/stop_limit.h"
 #include "base/stop_token.h"
@@ -51,6 +52,8 @@ struct SharedParts {
   std::shared_ptr<kube::InformerThreads> informer_threads;
   std::shared_ptr<const interpreter::customized::CustomizationSet> shipped;
   std::shared_ptr<kube::DiscoveryPool> discoveries;  // Of all servers.
+  // What the objects of all members may take together.
+  std::shared_ptr<base::TotalBytes> member_bytes;
   // Somebody else watches the memory of the process.
   bool has_memory_watch = false;
 };
@@ -79,6 +82,7 @@ struct LoopPartsOptions {
   SharedParts shared = {};
   // Its end is that of the process, and is limited in time as such.
   bool ends_process = true;
+  absl::Duration graceful_stop = absl::Seconds(30);  // See kube::ManagerOptions.
 };
 
 // The options of clients of the control plane, and of those that serve only Leases: a call that is

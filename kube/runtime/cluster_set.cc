@@ -136,7 +136,7 @@ struct ClusterSet::Impl {
                          .burst = options.burst,
                          .user_agent = options.user_agent};
     if (options.member_bytes > 0) {
-      client.memory = std::make_shared<base::ByteBudget>(options.member_bytes);
+      client.memory = std::make_shared<base::ByteBudget>(options.member_bytes, options.total_bytes);
     }
     const std::shared_ptr<base::ByteBudget> budget = client.memory;
     // It notes that the member refuses the token: then a new token needs a new connection (see

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "kube/cache/cluster_client.h"
@@ -55,6 +56,9 @@ class ClusterSet {
     // The most bytes that the objects and unfinished events of one member may take; 0: no limit.
     // See InformerSet::SetBudget.
     int64_t member_bytes = 0;
+    // What the members of several sets may take together; with nullptr there is no such limit.
+    // Counts only with member_bytes.
+    std::shared_ptr<base::TotalBytes> total_bytes;
     // The part of them that the objects of unfiltered() may take, so that they leave room for those
     // of client().
     double unfiltered_share = 1;

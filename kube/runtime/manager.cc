@@ -85,6 +85,13 @@ std::vector<internal::HealthCheck> CheckInformers(const InformerSet& informers) 
   return {std::move(server), std::move(sync)};
 }
 
+// Returns the failure of a runnable, all of which have ended. Its code is not that of threads which
+// still run, which a cache that could not be read in time has as well.
+absl::Status AfterEnd(const absl::Status& failure) {
+  if (!absl::IsDeadlineExceeded(failure)) return failure;
+  return absl::UnavailableError(failure.message());
+}
+
 }  // namespace
 
 struct Manager::Impl {
@@ -327,12 +334,15 @@ absl::Status Manager::End() {
   base::LogInfo("stopping");
   const absl::Status stopped = impl_->StopAll();
   absl::MutexLock lock(&impl_->mu);
+  if (impl_->failure.ok()) return stopped;
+  if (stopped.ok()) return AfterEnd(impl_->failure);
   // If both have failed, the process must not destroy what its threads use: the code has to be that
   // of StopAll.
-  if (impl_->failure.ok() || stopped.ok()) return impl_->failure.ok() ? stopped : impl_->failure;
   return absl::DeadlineExceededError(
       absl::StrCat(impl_->failure.message(), "; ", stopped.message()));
 }
+
+std::string Manager::Metrics() { return impl_->Metrics(); }
 
 bool Manager::IsLeader() const {
   absl::MutexLock lock(&impl_->mu);

@@ -146,6 +146,8 @@ class Manager {
   // it must not block. End has to follow, and returns what Run would return.
   absl::Status Begin(std::function<void()> on_failure);
   absl::Status End();
+  // Returns what /metrics shows, for a process that shows the metrics of several managers.
+  std::string Metrics();
   // Also true without leader election, while the loops run.
   bool IsLeader() const;
   // Returns whether no runnable has anything to do now. They are asked one after the other: what

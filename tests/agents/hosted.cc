@@ -83,6 +83,29 @@ void Hosted::PutSecret(const std::string& cluster, const std::string& member_kub
             .ok());
 }
 
+void Hosted::PatchSecret(const std::string& cluster, const json::Value& patch) {
+  CHECK(plane().Patch(api::Secrets(), {kNs, cluster}, kube::PatchType::kMerge, patch, {}, {}).ok());
+}
+
+void Hosted::BreakSecret(const std::string& cluster) {
+  PatchSecret(cluster, json::Value::Object({{"data", json::Value::Object({{"kubeconfig", ""}})}}));
+}
+
+void Hosted::ReplaceCredentials(const std::string& cluster) {
+  const std::string text = absl::Base64Escape(*fleet_->AgentKubeconfig(cluster));
+  PatchSecret(cluster,
+              json::Value::Object({{"data", json::Value::Object({{"karmada-kubeconfig", text}})}}));
+}
+
+void Hosted::RemoveCluster(const std::string& cluster) {
+  const kube::ObjectKey key{"", cluster};
+  CHECK(plane().Delete(api::Clusters(), key, {}, {}).ok());
+  const json::Value patch = json::Value::Object(
+      {{"metadata", json::Value::Object({{"finalizers", json::Value::Array({})}})}});
+  const auto patched = plane().Patch(api::Clusters(), key, kube::PatchType::kMerge, patch, {}, {});
+  if (!patched.ok()) CHECK(absl::IsNotFound(patched.status()));
+}
+
 void Hosted::RemoveSecret(const std::string& cluster) {
   CHECK(plane().Delete(api::Secrets(), {kNs, cluster}, {}, {}).ok());
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "kube/client/client.h"
 #include "sandbox/fleet.h"
 #include "tests/support/child_process.h"
@@ -31,6 +32,12 @@ class Hosted {
   // Gives the cluster a Secret, another one if it has one. The kubeconfigs are good ones unless
   // given.
   void PutSecret(const std::string& cluster, const std::string& member_kubeconfig = "");
+  // Changes parts of the cluster's Secret, which has one.
+  void PatchSecret(const std::string& cluster, const json::Value& patch);
+  // Makes the pair of the cluster one that is not usable.
+  void BreakSecret(const std::string& cluster);
+  // Gives it other credentials for the control plane.
+  void ReplaceCredentials(const std::string& cluster);
   void RemoveSecret(const std::string& cluster);
   void PutSecrets();
   // Adds a Work with a ConfigMap of this name.
@@ -45,6 +52,8 @@ class Hosted {
   // Waits as long as a busy machine needs; accepts clusters meanwhile.
   bool Eventually(const std::function<bool()>& holds);
   bool IsReady(const std::string& cluster);
+  // Takes it out of the control plane, whatever it has there.
+  void RemoveCluster(const std::string& cluster);
   bool AllReady();
   // Returns who serves each cluster by its Lease; only clusters that somebody serves.
   std::map<std::string, std::string> Holders();

@@ -1,9 +1,11 @@
 // One process serves the clusters of Secrets, and follows them.
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
+#include "base/json.h"
 #include "tests/agents/hosted.h"
 
 namespace tests {
@@ -59,6 +61,37 @@ TEST_CASE("of two processes that do not share, one serves all clusters, and the 
   CHECK(first->Stop() == 0);
   hosted.PutWork(hosted.clusters()[0], "after");
   CHECK(hosted.Eventually([&] { return hosted.Has(hosted.clusters()[0], "after"); }));
+}
+
+TEST_CASE("a cluster that was taken out is registered again with another kubeconfig") {
+  Hosted hosted(1);
+  const std::string cluster = hosted.clusters()[0];
+  hosted.PutSecrets();
+  const auto agents = hosted.Start("agents");
+  REQUIRE(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+  hosted.RemoveCluster(cluster);
+  hosted.ReplaceCredentials(cluster);
+  CHECK(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+}
+
+TEST_CASE("processes with different selectors each serve their clusters, in one namespace") {
+  const std::vector<std::string> sharing =
+      GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--shard-clusters"});
+  Hosted hosted(8);
+  hosted.PutSecrets();
+  size_t at = 0;
+  for (const std::string& cluster : hosted.clusters()) {
+    const json::Value labels = json::Value::Object({{"part", at++ % 2 == 0 ? "even" : "odd"}});
+    hosted.PatchSecret(
+        cluster, json::Value::Object({{"metadata", json::Value::Object({{"labels", labels}})}}));
+  }
+  const auto start = [&](const std::string& part) {
+    std::vector<std::string> flags = sharing;
+    flags.push_back("--clusters-from-secrets=part=" + part);
+    return hosted.Start(part, flags);
+  };
+  const auto even = start("even"), odd = start("odd");
+  CHECK(hosted.Eventually([&] { return hosted.AllReady(); }));
 }
 
 }  // namespace tests

@@ -1,5 +1,6 @@
 // Replicas that share the clusters: each cluster is served by one of them, whatever
 // happens to the others.
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "sandbox/api_server.h"
 #include "tests/agents/hosted.h"
 
 namespace tests {
@@ -79,6 +82,75 @@ TEST_CASE_METHOD(Shared,
   CHECK(Eventually([&] { return first->HasEnded(); }));
   CHECK(AreServedBy(1));
   CHECK(Serving().contains(holder));
+}
+
+TEST_CASE_METHOD(Shared, "a cluster that hangs when its replica stops delays no other one") {
+  auto first = Start("first", Flags());
+  REQUIRE(AreServedBy(1));
+  const std::string leaving = *Serving().begin();
+  const auto second = Start("second", Flags());
+  REQUIRE(AreServedBy(2));
+  std::string hanging;
+  for (const auto& [cluster, holder] : Holders()) {
+    if (holder == leaving) hanging = cluster;
+  }
+  server(hanging).faults().SetLatency(absl::Minutes(1));
+  PutWork(hanging, "due");
+  std::future<int> stopped = std::async(std::launch::async, [&] { return first->Stop(); });
+  CHECK(Eventually([&] {
+    for (const auto& [cluster, holder] : Holders()) {
+      if (cluster != hanging && holder == leaving) return false;
+    }
+    return Holders().size() == clusters().size();
+  }));
+  // The first one still ends its agent.
+  CHECK(Holders()[hanging] == leaving);
+  server(hanging).faults().Clear();
+  CHECK(stopped.get() == 0);
+  CHECK(AreServedBy(1));
+}
+
+TEST_CASE_METHOD(Shared, "clusters whose Secrets cannot be used stay where they are served") {
+  const auto first = Start("first", Flags());
+  REQUIRE(AreServedBy(1));
+  const std::string replica = *Serving().begin();
+  const std::vector<std::string> broken(clusters().begin(), clusters().begin() + 9);
+  for (const std::string& cluster : broken) BreakSecret(cluster);
+  REQUIRE(Eventually([&] {
+    for (const std::string& cluster : broken) {
+      if (!absl::StrContains(Log("first"), absl::StrCat("cannot be used cluster=", cluster, " "))) {
+        return false;
+      }
+    }
+    return true;
+  }));
+  const auto second = Start("second", Flags());
+  CHECK(AreServedBy(2));
+  for (const std::string& cluster : broken) CHECK(Holders()[cluster] == replica);
+}
+
+TEST_CASE_METHOD(Shared, "sharing is turned on and off, and no cluster has two agents meanwhile") {
+  const auto begins = [&](const std::string& process) {
+    return absl::StrContains(Log(process), "the agent of a cluster begins");
+  };
+  std::vector<std::string> alone = Flags();
+  std::erase(alone, "--shard-clusters");
+  const auto before = Start("before", alone);
+  REQUIRE(AreServedBy(1));
+  const auto shared = Start("shared", Flags());
+  REQUIRE(Eventually([&] { return absl::StrContains(Log("shared"), "became leader"); }));
+  CHECK(AreServedBy(1));
+  CHECK_FALSE(begins("shared"));
+  CHECK(before->Stop() == 0);
+  CHECK(AreServedBy(1));
+  CHECK(begins("shared"));
+  const auto after = Start("after", alone);
+  REQUIRE(Eventually([&] { return absl::StrContains(Log("after"), "became leader"); }));
+  CHECK(AreServedBy(1));
+  CHECK_FALSE(begins("after"));
+  CHECK(shared->Stop() == 0);
+  CHECK(AreServedBy(1));
+  CHECK(begins("after"));
 }
 
 }  // namespace tests

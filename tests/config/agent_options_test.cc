@@ -153,6 +153,13 @@ TEST_CASE("what cannot be is refused, naming the flag") {
   }
 }
 
+TEST_CASE("certificates of many clusters are not renewed, and asking for it is refused") {
+  for (const std::string clusters : {"--clusters-from=/clusters", "--clusters-from-secrets=a=b"}) {
+    CHECK(absl::StrContains(Refusal({clusters, "--controllers=*,certRotation"}), "certRotation"));
+    CHECK(MustParse({clusters, "--controllers=*,-certRotation"}).agent.ServesMany());
+  }
+}
+
 TEST_CASE("what has no effect is said to have none") {
   CHECK(absl::StrContains(WarningsOf({"--report-secrets=KubeCredential"}),
                           "KubeCredential has no effect"));

@@ -5,6 +5,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -23,6 +25,7 @@ using tests::Eventually;
 using Names = std::set<std::string>;
 
 constexpr char kNs[] = "karmada-system";
+constexpr char kSelector[] = "fleet=yes";
 constexpr absl::Duration kDuration = absl::Seconds(15);
 
 Names Clusters(int count) {
@@ -44,11 +47,12 @@ struct Fixture {
     lease.Set({"spec", "renewTime"}, absl::FormatTime(clock.Now()));
     server->Put(api::Leases(), lease);
   }
+  static kube::ObjectKey LeaseOf(const std::string& cluster) {
+    return {kNs, absl::StrCat("karmada-agent-shard-", cluster)};
+  }
   std::string HolderOf(const std::string& cluster) const {
     return std::string(
-        server->Find(api::Leases(), {kNs, absl::StrCat("karmada-agent-shard-", cluster)})
-            .spec()["holderIdentity"]
-            .AsString());
+        server->Find(api::Leases(), LeaseOf(cluster)).spec()["holderIdentity"].AsString());
   }
   bool Exists(const std::string& replica) const {
     return !server->Find(api::Leases(), {kNs, replica}).empty();
@@ -56,20 +60,31 @@ struct Fixture {
 };
 
 struct Replica {
-  const std::string name = NewReplicaLease();
+  const std::string name;
   Fixture& f;
   kube::Client client{f.server, {.name = "fake"}, f.clock, nullptr};
   kube::InformerSet informers{client, f.clock};
   ClusterShards shards{{kNs, name, kDuration}, client, f.clock, informers};
+  ClusterShards::Wanted wanted = {.clusters = f.clusters};
   Names serving;  // As if each agent ended at once, unless a test says otherwise.
 
-  explicit Replica(Fixture& fixture) : f(fixture) {
+  explicit Replica(Fixture& fixture, std::string lease = NewReplicaLease(kSelector))
+      : name(std::move(lease)), f(fixture) {
     f.Renew(name);
     REQUIRE(shards.WaitForSync(base::SteadyTime::InfiniteFuture(), base::StopToken()).ok());
   }
   const Names& Look() {
-    serving = shards.Share(f.clusters, serving, base::StopToken());
+    wanted.serving = serving;
+    serving = shards.Share(wanted, base::StopToken());
     return serving;
+  }
+  // Looks while no agent ends.
+  Names LookWithAgents() {
+    wanted.serving = f.clusters;
+    return shards.Share(wanted, base::StopToken());
+  }
+  bool Sees(const std::string& lease) const {
+    return informers.Find(api::Leases())->store().Find({kNs, lease}) != nullptr;
   }
 };
 
@@ -106,6 +121,18 @@ TEST_CASE_METHOD(Fixture, "one replica serves all clusters") {
   for (const std::string& cluster : clusters) CHECK(HolderOf(cluster) == one.name);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "many clusters are taken in several steps, and the first ones are served") {
+  Replica one(*this);
+  one.wanted.clusters = Clusters(120);
+  const size_t first = one.Look().size();
+  CHECK(first > 0);
+  CHECK(first < 120);
+  CHECK(one.shards.HasMore());
+  CHECK(Eventually([&] { return one.Look().size() == 120; }));
+  CHECK_FALSE(one.shards.HasMore());
+}
+
 TEST_CASE_METHOD(Fixture, "a replica that joins gets its part, and no cluster has two") {
   Replica one(*this);
   REQUIRE(Eventually([&] { return one.Look() == clusters; }));
@@ -126,7 +153,7 @@ TEST_CASE_METHOD(Fixture, "a cluster does not move before its agent has ended") 
   // The agents of the first one are told to end, and none does.
   Names leaving;
   REQUIRE(Eventually([&] {
-    const Names may = one.shards.Share(clusters, clusters, base::StopToken());
+    const Names may = one.LookWithAgents();
     leaving.clear();
     for (const std::string& cluster : clusters) {
       if (!may.contains(cluster)) leaving.insert(cluster);
@@ -135,7 +162,7 @@ TEST_CASE_METHOD(Fixture, "a cluster does not move before its agent has ended") 
   }));
   for (int look = 0; look < 5; ++look) {
     CHECK(two.Look().empty());
-    one.shards.Share(clusters, clusters, base::StopToken());
+    one.LookWithAgents();
   }
   CHECK(Eventually([&] {
     one.Look();
@@ -193,7 +220,7 @@ TEST_CASE_METHOD(Fixture, "clusters of a replica whose Lease somebody removes st
   server->Erase(api::Leases(), {kNs, one.name});
   CHECK(Eventually([&] {
     CHECK(two.Look().empty());
-    return two.informers.Find(api::Leases())->store().Find({kNs, one.name}) == nullptr;
+    return !two.Sees(one.name);
   }));
   CHECK(two.Look().empty());
   clock.Advance(kDuration);
@@ -203,7 +230,7 @@ TEST_CASE_METHOD(Fixture, "clusters of a replica whose Lease somebody removes st
 TEST_CASE_METHOD(Fixture, "a replica that ends gives its clusters back at once") {
   Replica one(*this), two(*this);
   REQUIRE(AllServedOnce(*this, {&one, &two}));
-  one.shards.GiveAllBack(base::StopToken());
+  one.shards.GiveBackBut({}, base::StopToken());
   Renew(one.name, "");
   CHECK(Eventually([&] { return two.Look() == clusters; }));
 }
@@ -219,6 +246,122 @@ TEST_CASE_METHOD(Fixture, "a cluster whose Lease could not be given back is give
   }
   server->EndFailures();
   CHECK(AllServedOnce(*this, {&one, &two}));
+}
+
+TEST_CASE_METHOD(Fixture, "a replica that ends keeps the clusters whose agents still run") {
+  Replica one(*this), two(*this);
+  REQUIRE(AllServedOnce(*this, {&one, &two}));
+  REQUIRE(one.serving.size() > 1);
+  const std::string last = *one.serving.begin();
+  one.shards.Leave(base::StopToken());
+  one.shards.GiveBackBut({last}, base::StopToken());
+  Names others = clusters;
+  others.erase(last);
+  CHECK(Eventually([&] { return two.Look() == others; }));
+  CHECK(HolderOf(last) == one.name);
+  Renew(one.name, "");
+  CHECK(Eventually([&] { return two.Look() == clusters; }));
+}
+
+TEST_CASE_METHOD(Fixture, "replicas with another selector have clusters of their own") {
+  Replica one(*this), other(*this, NewReplicaLease("fleet=other"));
+  other.wanted.clusters = {"far0", "far1"};
+  CHECK(Eventually([&] {
+    return one.Look() == clusters && other.Look() == other.wanted.clusters && one.Sees(other.name);
+  }));
+  for (int look = 0; look < 3; ++look) {
+    CHECK(one.Look() == clusters);
+    CHECK(other.Look() == other.wanted.clusters);
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that two selectors select is served once") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica other(*this, NewReplicaLease("fleet=other"));
+  for (int look = 0; look < 3; ++look) CHECK(other.Look().empty());
+  one.shards.GiveBackBut({}, base::StopToken());
+  Renew(one.name, "");
+  CHECK(Eventually([&] { return other.Look() == clusters; }));
+}
+
+TEST_CASE_METHOD(Fixture, "replicas that share take nothing from a process that serves all") {
+  Replica all(*this, FleetLease(kSelector));
+  REQUIRE(Eventually([&] { return all.Look() == clusters; }));
+  Replica one(*this);
+  for (int look = 0; look < 3; ++look) {
+    CHECK(one.Look().empty());
+    CHECK(all.Look() == clusters);
+  }
+  Renew(all.name, "");
+  CHECK(Eventually([&] { return one.Look() == clusters; }));
+  // The next one that is elected finds them taken.
+  Renew(all.name, "another");
+  Replica next(*this, FleetLease(kSelector));
+  for (int look = 0; look < 3; ++look) CHECK(next.Look().empty());
+  CHECK(AllServedOnce(*this, {&one, &next}));
+}
+
+TEST_CASE_METHOD(Fixture, "of two that find the Lease of a fleet free, each cluster goes to one") {
+  Replica before(*this, FleetLease(kSelector));
+  REQUIRE(Eventually([&] { return before.Look() == clusters; }));
+  Renew(before.name, "");
+  Replica one(*this), next(*this, FleetLease(kSelector));
+  Renew(next.name, "next");
+  CHECK(AllServedOnce(*this, {&one, &next}));
+}
+
+TEST_CASE_METHOD(Fixture, "a process that serves all and is silent loses its clusters and Lease") {
+  Replica all(*this, FleetLease(kSelector));
+  REQUIRE(Eventually([&] { return all.Look() == clusters; }));
+  Replica one(*this);
+  CHECK(one.Look().empty());
+  clock.Advance(kDuration * 2);
+  CHECK(Eventually([&] { return one.Look() == clusters; }));
+  CHECK_FALSE(Exists(all.name));
+  CHECK(Eventually([&] { return all.Look().empty(); }));
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that no other replica could begin with stays") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  one.wanted.staying = clusters;
+  Replica two(*this);
+  two.wanted.clusters = {};
+  REQUIRE(Eventually([&] { return one.Sees(two.name); }));
+  for (int look = 0; look < 3; ++look) {
+    CHECK(one.Look() == clusters);
+    two.Look();
+  }
+  one.wanted.staying = {};
+  two.wanted.clusters = clusters;
+  CHECK(AllServedOnce(*this, {&one, &two}));
+}
+
+TEST_CASE_METHOD(Fixture, "the Lease of a cluster that somebody removes is made again") {
+  Replica one(*this);
+  REQUIRE(
+      Eventually([&] { return one.Look() == clusters && one.Sees("karmada-agent-shard-edge0"); }));
+  one.Look();
+  server->Erase(api::Leases(), LeaseOf("edge0"));
+  CHECK(Eventually([&] {
+    CHECK(one.Look() == clusters);
+    return HolderOf("edge0") == one.name;
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "the Lease of a cluster is removed with the cluster") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  one.wanted.clusters.erase("edge0");
+  // As long as its agent runs, nobody else may have it.
+  one.LookWithAgents();
+  CHECK(HolderOf("edge0") == one.name);
+  CHECK(Eventually([&] {
+    one.Look();
+    return server->Find(api::Leases(), LeaseOf("edge0")).empty();
+  }));
+  CHECK(HolderOf("edge1") == one.name);
 }
 
 }  // namespace cmd

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/byte_budget.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
@@ -87,6 +88,35 @@ TEST_CASE_METHOD(Fixture, "a member is connected when first asked for, without n
   CHECK(clusters.Names() == std::vector<std::string>{"m1"});
   CHECK(announced == std::vector<std::string>{"m1"});
   CHECK(server->Requests().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "what members of several sets take together is bounded, and shared out") {
+  ClusterSet::Options options = Options();
+  options.member_bytes = int64_t{8} << 20;
+  options.total_bytes = std::make_shared<base::TotalBytes>(int64_t{2} << 20);
+  const auto small_server = std::make_shared<tests::FakeApiServer>();
+  ClusterSet::Options of_other = options;
+  of_other.new_transport = [&](const ConnectionConfig&) { return small_server; };
+  ClusterSet full(options, source, clock, nullptr), other(of_other, source, clock, nullptr);
+  const auto put = [](tests::FakeApiServer& to, const std::string& name) {
+    Object pod = tests::Pod(name);
+    pod.SetAnnotation("text", std::string(400 << 10, static_cast<char>(120)));
+    to.Put(kPods, pod);
+  };
+  const auto watching = [](ClusterSet& set) {
+    const auto informer = (*set.Get("m1"))->client().informers().Get(kPods);
+    REQUIRE(informer->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
+    return informer;
+  };
+
+  const auto large = watching(full), small = watching(other);
+  for (int i = 0; i < 12; ++i) put(*server, "pod" + std::to_string(i));
+  REQUIRE(tests::Eventually([&] { return large->LeavesOut(); }));
+  CHECK(large->store().size() >= 3);
+  CHECK(large->store().size() <= 5);
+  for (const char* name : {"a", "b"}) put(*small_server, name);
+  CHECK(tests::Eventually([&] { return small->store().size() == 2; }));
+  CHECK_FALSE(small->LeavesOut());
 }
 
 TEST_CASE_METHOD(Fixture, "errors of source and transport are handed on") {

@@ -201,6 +201,16 @@ TEST_CASE_METHOD(Fixture, "a runnable that fails stops the manager with its erro
   CHECK(diary.Has("end good"));
 }
 
+TEST_CASE_METHOD(Fixture, "a runnable that has waited in vain is not one that still runs") {
+  Make();
+  manager->Add(diary.Make(
+      "loop", {.result = absl::DeadlineExceededError("not listed"), .until_stopped = false}));
+  Start();
+  const absl::Status ended = Join();
+  CHECK(absl::IsUnavailable(ended));
+  CHECK(absl::StrContains(ended.message(), "not listed"));
+}
+
 TEST_CASE_METHOD(Fixture,
                  "a manager that is begun and ended in two calls needs no thread to wait") {
   std::atomic<int> failures = 0;
