@@ -242,7 +242,8 @@ absl::Status ErrorAt(const Mark& mark, absl::string_view message) {
 }
 
 // The library passes other bytes on, which a text that is written of them would begin with as if
-// they were a byte order mark. Go's reader refuses them, too.
+// they were a byte order mark. By bytes of zero at the beginning it takes a text for UTF-32 or
+// UTF-16. Go's reader refuses both, too.
 absl::Status CheckEncoding(absl::string_view text) {
   const absl::string_view start = text.substr(0, 2);
   if (start == "\xFE\xFF" || start == "\xFF\xFE") return absl::OkStatus();  // UTF-16.
@@ -251,11 +252,11 @@ absl::Status CheckEncoding(absl::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const bool is_ascii = static_cast<unsigned char>(text[i]) < 0x80;
     const size_t length = is_ascii ? 1 : base::Utf8Length(text.substr(i));
-    if (length == 0) {
+    if (length == 0 || text[i] == '\0') {
       Mark mark;
       mark.line = line;
       mark.column = static_cast<int>(i - line_begin);
-      return ErrorAt(mark, "the text is not UTF-8");
+      return ErrorAt(mark, length == 0 ? "the text is not UTF-8" : "the text has a byte of zero");
     }
     if (text[i] == '\n') {
       ++line;

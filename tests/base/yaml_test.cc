@@ -251,6 +251,16 @@ TEST_CASE("errors name line and column") {
   }
 }
 
+TEST_CASE("a text with a byte of zero is refused with its place") {
+  for (const absl::string_view text :
+       {absl::string_view("a: 1\nb: \0", 9), absl::string_view("a: 1\nb: \0\0\0", 11)}) {
+    CHECK(yaml::Parse(text).status().message() ==
+          "invalid YAML at line 2, column 4: the text has a byte of zero");
+  }
+  // It would be read as UTF-32.
+  CHECK_FALSE(yaml::Parse(absl::string_view("I\0\0\0a: 1", 8)).ok());
+}
+
 TEST_CASE("bytes that are not UTF-8 are refused with their place") {
   CHECK(yaml::Parse("a: 1\nb: c\xFE\xFF").status().message() ==
         "invalid YAML at line 2, column 5: the text is not UTF-8");
