@@ -139,8 +139,11 @@ TEST_CASE("Chaos with an agent that is killed and cut off ends as a quiet run do
   ControlPlane::Options options;
   options.pull_members = 1;
   options.relay_agents = true;
-  // That nothing is heard of the agent is noticed within the partition.
-  options.daemon_flags = {"--cluster-monitor-grace-period=5s", "--cluster-monitor-period=1s"};
+  // That nothing is heard of the agent is noticed soon, and not while it is only busy: it renews
+  // its Lease every two seconds.
+  options.agent_flags = {"--cluster-lease-duration=8s",
+                         "--cluster-lease-renew-interval-fraction=0.25"};
+  options.daemon_flags = {"--cluster-monitor-grace-period=12s", "--cluster-monitor-period=1s"};
   EndsAsAQuietRun(options);
 }
 

@@ -202,6 +202,7 @@ void ControlPlane::StartAgent(const std::string& member) {
       if (absl::StartsWith(flag, shared)) words.push_back(flag);
     }
   }
+  words.insert(words.end(), options_.agent_flags.begin(), options_.agent_flags.end());
   agents_[member] = std::make_unique<ChildProcess>(std::move(words), path + ".log");
 }
 

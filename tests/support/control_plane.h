@@ -48,6 +48,7 @@ class ControlPlane {
     std::optional<int> pull_members = std::nullopt;
     // The agents reach the control plane by agents_link().
     bool relay_agents = false;
+    std::vector<std::string> agent_flags = {};
     std::vector<std::string> daemon_flags;
     std::vector<std::string> daemon_environment = {};  // "NAME=value" beside the test's own.
     bool enforce_quotas = false;  // Of the sandbox; real planes have their own webhook.
