@@ -37,6 +37,7 @@ constexpr size_t kMaxDepth = 400;
 constexpr size_t kMaxAliasedBytes = 16 << 20;
 constexpr size_t kBytesPerNode = 8;
 
+constexpr char kHasZero[] = "the text has a character of zero";
 constexpr char kPositionPayload[] = "type.yaml/position";
 
 // Throws through yaml-cpp, which has no other way to stop early; ParseAll catches the exception.
@@ -241,12 +242,34 @@ absl::Status ErrorAt(const Mark& mark, absl::string_view message) {
   return status;
 }
 
+// As below, of a text that begins with a byte order mark of UTF-16. The library passes halves of
+// surrogate pairs on as if they were characters.
+absl::Status CheckUtf16(absl::string_view text) {
+  const bool is_little = text[0] == '\xFF';
+  Mark mark;
+  mark.line = mark.column = 0;
+  bool expects_second = false;
+  for (size_t i = 2; i < text.size(); i += 2) {
+    if (i + 1 == text.size()) return ErrorAt(mark, "the text is not UTF-16");
+    const auto low = static_cast<unsigned char>(text[is_little ? i : i + 1]);
+    const auto high = static_cast<unsigned char>(text[is_little ? i + 1 : i]);
+    const bool is_first = high >= 0xD8 && high < 0xDC, is_second = high >= 0xDC && high < 0xE0;
+    if (is_second != expects_second) return ErrorAt(mark, "the text is not UTF-16");
+    if (low == 0 && high == 0) return ErrorAt(mark, kHasZero);
+    expects_second = is_first;
+    const bool is_end = low == '\n' && high == 0;
+    mark.line += is_end ? 1 : 0;
+    mark.column = is_end ? 0 : mark.column + 1;
+  }
+  return expects_second ? ErrorAt(mark, "the text is not UTF-16") : absl::OkStatus();
+}
+
 // The library passes other bytes on, which a text that is written of them would begin with as if
 // they were a byte order mark. By bytes of zero at the beginning it takes a text for UTF-32 or
 // UTF-16. Go's reader refuses both, too.
 absl::Status CheckEncoding(absl::string_view text) {
   const absl::string_view start = text.substr(0, 2);
-  if (start == "\xFE\xFF" || start == "\xFF\xFE") return absl::OkStatus();  // UTF-16.
+  if (start == "\xFE\xFF" || start == "\xFF\xFE") return CheckUtf16(text);
   int line = 0;
   size_t line_begin = 0;
   for (size_t i = 0; i < text.size();) {
@@ -256,7 +279,7 @@ absl::Status CheckEncoding(absl::string_view text) {
       Mark mark;
       mark.line = line;
       mark.column = static_cast<int>(i - line_begin);
-      return ErrorAt(mark, length == 0 ? "the text is not UTF-8" : "the text has a byte of zero");
+      return ErrorAt(mark, length == 0 ? "the text is not UTF-8" : kHasZero);
     }
     if (text[i] == '\n') {
       ++line;
