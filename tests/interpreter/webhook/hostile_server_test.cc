@@ -84,9 +84,9 @@ struct Hostile {
   absl::Duration took;
 
   absl::Status ErrorOf(TlsServer::Script misbehave) {
-    bool first = true;
+    std::atomic<bool> behaves = false;
     TlsServer server(Issue(*authority), [&](TlsPeer& peer) {
-      if (!std::exchange(first, false)) return AnswerAll(peer);
+      if (behaves) return AnswerAll(peer);
       if (!peer.ReadRequest().empty()) misbehave(peer);
     });
     Hook hook = HookOn(server.port(), *authority);
@@ -95,6 +95,7 @@ struct Hostile {
     const absl::Time began = absl::Now();
     const absl::Status error = backend.InterpretHealth(Workload()).status();
     took = absl::Now() - began;
+    behaves = true;  // Even if a short timeout was over before the server had heard of the call.
     hook.timeout = absl::Seconds(5);
     backend.Replace(SetOf({hook}));
     CHECK(backend.InterpretHealth(Workload()).value());
