@@ -242,8 +242,8 @@ absl::Status ErrorAt(const Mark& mark, absl::string_view message) {
   return status;
 }
 
-// As below, of a text that begins with a byte order mark of UTF-16. The library passes halves of
-// surrogate pairs on as if they were characters.
+// Returns why a text that begins with a byte order mark of UTF-16 cannot be read. The library
+// passes halves of surrogate pairs on as if they were characters.
 absl::Status CheckUtf16(absl::string_view text) {
   const bool is_little = text[0] == '\xFF';
   Mark mark;
@@ -264,9 +264,9 @@ absl::Status CheckUtf16(absl::string_view text) {
   return expects_second ? ErrorAt(mark, "the text is not UTF-16") : absl::OkStatus();
 }
 
-// The library passes other bytes on, which a text that is written of them would begin with as if
-// they were a byte order mark. By bytes of zero at the beginning it takes a text for UTF-32 or
-// UTF-16. Go's reader refuses both, too.
+// Returns why a text cannot be read. The library passes other bytes on, which a text that is
+// written of them would begin with as if they were a byte order mark. By bytes of zero at the
+// beginning it takes a text for UTF-32 or UTF-16. Go's reader refuses both, too.
 absl::Status CheckEncoding(absl::string_view text) {
   const absl::string_view start = text.substr(0, 2);
   if (start == "\xFE\xFF" || start == "\xFF\xFE") return CheckUtf16(text);

@@ -87,8 +87,8 @@ class ClusterShards {
   };
 
   struct Held {
-    kube::Object lease;     // As it was written.
-    bool was_seen = false;  // In the copy.
+    kube::Object lease;     // What this process has written.
+    bool was_seen = false;  // The copy of the Leases has had it.
   };
 
   bool IsMine(const std::string& cluster, const Wanted& wanted) const;

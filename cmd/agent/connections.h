@@ -49,7 +49,7 @@ class ControlPlaneAccess {
   // the file and the field that cannot be used.
   static absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> Open(Load load);
 
-  // As at the start: the address, and "host:port".
+  // Return the address of the server, and its "host:port", as they were at the start.
   const std::string& server() const { return server_; }
   const std::string& host() const { return host_; }
   // One transport for the loops and one for the Leases, whose renewals must never wait for the
@@ -98,8 +98,9 @@ class KubeconfigWatch : public kube::Periodic {
 
   const std::shared_ptr<ControlPlaneAccess> access_;
   const std::function<bool()> is_unregistered_;
-  absl::Status last_;                                                     // Of the last look.
-  base::SteadyTime comes_back_until_ = base::SteadyTime::InfinitePast();  // After a change.
+  absl::Status last_;  // The result of the last look.
+  // After another kubeconfig was found: how long the Cluster may still be found missing.
+  base::SteadyTime comes_back_until_ = base::SteadyTime::InfinitePast();
 };
 
 struct AgentConnections {
@@ -113,7 +114,7 @@ struct AgentConnections {
 // pod, else ~/.kube/config, as with upstream. The error names the flag, the file and the field that
 // cannot be used.
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options);
-// As above, with kubeconfigs that are texts and not files: the control plane's and the member's.
+// The same with kubeconfigs that are given as texts: that of the control plane and of the member.
 absl::StatusOr<AgentConnections> ConnectAgent(std::shared_ptr<KubeconfigText> control_plane,
                                               const std::string& member);
 

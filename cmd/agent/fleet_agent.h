@@ -27,8 +27,8 @@ namespace cmd {
 
 // An agent that runs, until it is ended or destroyed.
 struct StartedAgent {
-  std::function<absl::Status()> end;     // As RunningAgent::End.
-  std::function<std::string()> metrics;  // As RunningAgent::Metrics.
+  std::function<absl::Status()> end;     // Does what RunningAgent::End does.
+  std::function<std::string()> metrics;  // Returns what RunningAgent::Metrics does.
 };
 // Starts an agent, as RunningAgent::Start.
 using StartAgentFn = std::function<absl::StatusOr<StartedAgent>(

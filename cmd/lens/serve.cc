@@ -133,7 +133,7 @@ void SayWhere(const ServeFlags& flags, int port, tool::Console& console) {
 }
 
 // Has commands to copy name the control plane, from whatever directory. Viewers with a token and
-// users behind the API server have kubeconfigs of their own, and are not told where this one is.
+// users behind the API server have kubeconfigs of their own, and do not learn where this one is.
 void NamePlane(ServeFlags& flags) {
   if (flags.options.mode != serve::Mode::kLocal) return;
   const auto add = [&](const char* flag, const std::string& value) {
