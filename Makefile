@@ -119,6 +119,15 @@ prove: setup ## Prove that nothing is lost: every crash, every lag, every error 
 	@mkdir -p build/release/prove
 	@$(PYTHON) -u tests/prove/run.py $(if $(QUICK),--seconds 300 --runs 12 --seed $(shell date +%F),--journal build/release/prove/journal)
 
+.PHONY: prove-upstream
+prove-upstream: setup ## Try upstream's controller manager by the same means, as far as crashes, errors and old reads go (needs Go; hours; goes on)
+	$(call build,release,prove_worker)
+	@scripts/setup.sh e2e
+	@echo "== prove-upstream"
+	@mkdir -p build/release/prove
+	@tests/prove/time/go/build.py build/release/prove/upstream-controller-manager tests/e2e/testbed/karmada github.com/karmada-io/karmada/cmd/controller-manager
+	@$(PYTHON) -u tests/prove/run.py --class crash error stale --program build/release/prove/upstream-controller-manager --journal build/release/prove/upstream
+
 .PHONY: hostile
 hostile: setup ## Attack karmada-search and the controller manager over the sandbox, and see that they stay within their bounds (some attacks: HOSTILE="sort slow")
 	$(call build,release,karmada-search karmada-controller-manager karmada-sandbox search_load)

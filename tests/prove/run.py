@@ -2,13 +2,14 @@
 """Runs workloads under every perturbation, and says what ends otherwise than without one (README.md).
 
     run.py [--build DIR] [--workload NAME...] [--class CLASS...] [--shard N/M] [--seed SEED]
-           [--runs N] [--seconds S] [--lanes N] [--journal FILE] [--output json] [-- PROGRAM FLAG...]
+           [--runs N] [--seconds S] [--lanes N] [--journal FILE] [--output json] [--program FILE | -- PROGRAM FLAG...]
     run.py [--agent] --repeat 'WORKLOAD: RUN'
     run.py --repeat 'value SEED PROBE'
 
-The class "values" has seeds (values/seeds) in the place of workloads. Without a command line behind `--`, the built
-controller manager is the program; with --agent it is the built agent of the last member, beside a controller manager to
-which nothing is done. The journal names every run that was done, with what came of it; runs that it has are not done again.
+The class "values" has seeds (values/seeds) in the place of workloads. Without another program or a command line behind
+`--`, the built controller manager is what is tried; with --agent it is the built agent of the last member, beside a controller
+manager to which nothing is done. The journal names every run that was done, with what came of it; runs that it has are not
+done again.
 What exceptions.yaml explains does not fail.
 """
 
@@ -310,13 +311,13 @@ def is_seed(path):
 class Worker:
     """The process that runs one workload (worker_main.cc)."""
 
-    def __init__(self, build, workload, command, logs, real_time=False, until=float("inf")):
+    def __init__(self, build, workload, command, logs, flags=(), until=float("inf")):
         self._until = until
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
         self._errors = open(self.directory / "worker.log", "w")
         self._process = subprocess.Popen(
             [(ROOT / build) / "bin" / "prove_worker", f"--{'seed' if is_seed(workload) else 'workload'}={workload}",
-             f"--directory={self.directory}", *(["--real-time"] if real_time else []), "--", *command],
+             f"--directory={self.directory}", *flags, "--", *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
         try:
             self.reference = self._line()
@@ -408,9 +409,11 @@ class Proof:
         self.logs.mkdir(exist_ok=True)
         self.journal = Journal(options.journal)
         programs = ROOT / options.build / "bin"
-        manager = [str(programs / "karmada-controller-manager"), *FLAGS]
+        manager = [str(options.program or programs / "karmada-controller-manager"), *FLAGS]
         agent = [str(programs / "karmada-agent"), *AGENT_FLAGS, "--", *manager]
         self.command = options.command or (agent if options.agent else manager)
+        # Who does not know the sandbox may want TLS before it sends a token, as client-go does.
+        self.flags = [*["--real-time"] * options.real_time, *["--tls"] * bool(options.program or options.command)]
         self.exceptions = Exceptions()
         self.scope = Scope(options.seed, "member2" if options.agent else "member1")
         self.places = {}
@@ -435,7 +438,7 @@ class Proof:
         return runs[:self.options.runs] if self.options.runs else runs
 
     def worker(self, path):
-        return Worker(self.options.build, path, self.command, self.logs, self.options.real_time, self.deadline + LAST_RUN)
+        return Worker(self.options.build, path, self.command, self.logs, self.flags, self.deadline + LAST_RUN)
 
     def workload(self, path):
         worker = self.worker(path)
@@ -606,6 +609,7 @@ def main():
     parser.add_argument("--repeat", metavar="'WORKLOAD: RUN'")
     parser.add_argument("--real-time", action="store_true",
                         help="for a program that does not use the C library, as one written in Go; without an election")
+    parser.add_argument("--program", type=pathlib.Path, help="another controller manager, which gets the same flags")
     parser.add_argument("command", nargs="*")
     options = parser.parse_args()
     if options.agent:
@@ -616,7 +620,7 @@ def main():
             name, run = options.repeat.split(" ", 2)[1], options.repeat
         else:
             name, _, run = options.repeat.partition(": ")
-        worker = Worker(options.build, workloads([name], CLASSES)[0], proof.command, proof.logs, options.real_time)
+        worker = Worker(options.build, workloads([name], CLASSES)[0], proof.command, proof.logs, proof.flags)
         result = worker.run(run)
         print(json.dumps(result, indent=1) if result else worker.error())
         print(f"logs: {worker.directory}")

@@ -103,12 +103,12 @@ class Runner {
 
   absl::Status Run(const RunOptions& options, TimeDriver& time) {
     const std::vector<Plan>& plans = perturbation_->plans();
-    StageOptions stage{
-        .command = options.command,
-        .beside = options.beside,
-        .directory = options.directory,
-        // A reference, which has none, sets the bound of memory.
-        .with_tls = plans.empty() || std::any_of(plans.begin(), plans.end(), CutsConnections)};
+    StageOptions stage{.command = options.command,
+                       .beside = options.beside,
+                       .directory = options.directory,
+                       // A reference, which has none, sets the bound of memory.
+                       .with_tls = options.with_tls || plans.empty() ||
+                                   std::any_of(plans.begin(), plans.end(), CutsConnections)};
     for (const std::string& flag : workload_.flags) AddFlag(flag, stage);
     ASSIGN_OR_RETURN(stage_, Stage::Start(std::move(stage), time));
     stage_->fleet().control_plane().SetInterference(perturbation_);

@@ -49,6 +49,8 @@ struct RunOptions {
   std::vector<std::string> command;  // The program under test and the flags that all runs have.
   std::vector<std::string> beside;   // As in StageOptions.
   std::string directory;
+  // In all runs, for programs that send a token by no other connection.
+  bool with_tls = false;
 };
 
 // What a run has shown.

@@ -1,7 +1,7 @@
 // The worker of run.py: runs one workload under the perturbations whose names it reads, line by
 // line, and writes a line of JSON for each.
 //
-//   prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...
+//   prove_worker [--real-time] [--tls] --workload=FILE --directory=DIR -- PROGRAM FLAG...
 //   prove_worker --workload=FILE --directory=DIR -- AGENT FLAG... -- CONTROLLER-MANAGER FLAG...
 //   prove_worker --seed=FILE --directory=DIR -- PROGRAM FLAG...
 //
@@ -26,7 +26,7 @@
 namespace {
 
 struct Arguments {
-  bool real_time = false;
+  bool real_time = false, with_tls = false;
   std::string workload, seed, directory;
   std::vector<std::string> command, beside;
 };
@@ -42,6 +42,8 @@ bool Read(int argc, char** argv, Arguments& arguments) {
     }
     if (word == "--real-time") {
       arguments.real_time = true;
+    } else if (word == "--tls") {
+      arguments.with_tls = true;
     } else if (absl::ConsumePrefix(&word, "--workload=")) {
       arguments.workload = std::string(word);
     } else if (absl::ConsumePrefix(&word, "--seed=")) {
@@ -76,8 +78,9 @@ int Perturb(const Arguments& arguments, prove::TimeDriver& time) {
   int number = 0;
   const auto run = [&](const std::string& name, const prove::Record* reference) {
     const std::string directory = absl::StrCat(arguments.directory, "/", number++);
-    auto record = prove::Run(*workload, name, reference,
-                             {arguments.command, arguments.beside, directory}, time);
+    auto record =
+        prove::Run(*workload, name, reference,
+                   {arguments.command, arguments.beside, directory, arguments.with_tls}, time);
     return record;
   };
   auto reference = run("reference", nullptr);
@@ -100,7 +103,8 @@ int Perturb(const Arguments& arguments, prove::TimeDriver& time) {
 int TryValues(const Arguments& arguments, prove::TimeDriver& time) {
   auto seed = prove::ReadSeed(arguments.seed);
   if (!seed.ok()) return Fail(seed.status());
-  prove::ValueRuns runs(*std::move(seed), {arguments.command, {}, arguments.directory}, time);
+  prove::ValueRuns runs(*std::move(seed),
+                        {arguments.command, {}, arguments.directory, arguments.with_tls}, time);
   const auto print = [](const std::string& name, json::Value line) {
     line.Set("run", name);
     std::cout << json::Write(line) << std::endl;
@@ -125,9 +129,8 @@ int TryValues(const Arguments& arguments, prove::TimeDriver& time) {
 int main(int argc, char** argv) {
   Arguments arguments;
   if (!Read(argc, argv, arguments)) {
-    std::cerr << "usage: prove_worker [--real-time] --workload=FILE|--seed=FILE --directory=DIR -- "
-                 "PROGRAM "
-                 "FLAG...\n";
+    std::cerr << "usage: prove_worker [--real-time] [--tls] --workload=FILE|--seed=FILE "
+                 "--directory=DIR -- PROGRAM FLAG...\n";
     return 2;
   }
   if (!arguments.real_time) prove::TimeDriver::Begin(argv);

@@ -278,7 +278,8 @@ std::vector<std::string> ValueRuns::Names() const {
 
 absl::StatusOr<std::unique_ptr<ValueRuns::Plane>> ValueRuns::Fresh(const std::string& probe) {
   StageOptions stage{.command = options_.command,
-                     .directory = absl::StrCat(options_.directory, "/", planes_++)};
+                     .directory = absl::StrCat(options_.directory, "/", planes_++),
+                     .with_tls = options_.with_tls};
   stage.command.insert(stage.command.end(), seed_.flags.begin(), seed_.flags.end());
   return Plane::Start(seed_, probe, std::move(stage), time_);
 }
