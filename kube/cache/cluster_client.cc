@@ -7,7 +7,8 @@
 //
 // A conflict, or that the object does not exist, means that the cache may be behind. The object is
 // then read from the server and put into the store, or taken out of it, so that the next try starts
-// from the present state even when the watch is dead. Nothing is locked here: the store decides
+// from the present state even when the watch is dead. An object whose deletion is answered with 404
+// and that the read shows is still to be deleted, so that nothing is left behind for ever. Nothing is locked here: the store decides
 // which of two states is newer.
 
 #include "kube/cache/cluster_client.h"
@@ -15,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "kube/cache/internal/own_patch.h"
 #include "kube/cache/read_scope.h"
@@ -200,10 +202,25 @@ absl::Status ClusterClient::Delete(const Resource& r, const ObjectKey& key,
   if (left.ok() && !left->empty()) {
     Remember(r, *left);
   } else if (held != nullptr) {
+    if (!left.ok()) RETURN_IF_ERROR(ConfirmGone(r, *held, stop));
     // An object that has taken the name since has another uid and stays.
     informer->WrittenDeleteOf(key, held->uid());
   }
   return absl::OkStatus();
+}
+
+absl::Status ClusterClient::ConfirmGone(const Resource& r, const Object& held,
+                                        const base::StopToken& stop) {
+  const absl::StatusOr<Object> live = client_.Get(r, held.key(), stop);
+  // Who may not read it has the first answer alone.
+  if (absl::IsNotFound(live.status()) || absl::IsPermissionDenied(live.status())) {
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(live.status());
+  Remember(r, *live);
+  if (live->uid() != held.uid() || live->IsDeleting()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("the server did not find ", held.Describe(),
+                                             " to delete it, but has it; it may be starting"));
 }
 
 void ClusterClient::ReadLive(const Resource& r, const Object& held, const base::StopToken& stop) {

@@ -112,7 +112,8 @@ class ClusterClient {
   // Removes a finalizer. OK also when the object does not have it, or is gone.
   absl::Status RemoveFinalizer(const Resource& r, const ObjectPtr& object,
                                absl::string_view finalizer, const base::StopToken& stop);
-  // OK also when the object was gone already.
+  // OK also when the object was gone already. An object of the cache that the server does not find
+  // is read once more: a server that starts answers 404 for kinds that it does not serve yet.
   absl::Status Delete(const Resource& r, const ObjectKey& key, const DeleteOptions& options,
                       const base::StopToken& stop);
 
@@ -130,6 +131,8 @@ class ClusterClient {
   // Returns the informer for a read from the cache, and records the read; nullptr when there is
   // none.
   std::shared_ptr<Informer> InformerToRead(const Resource& r);
+  // Returns OK when the object is being deleted, or is gone.
+  absl::Status ConfirmGone(const Resource& r, const Object& held, const base::StopToken& stop);
   // Reads the object after a conflict with the cached one: the cache may lag behind, and a retry
   // must not depend on a watch that has died unnoticed.
   void ReadLive(const Resource& r, const Object& held, const base::StopToken& stop);

@@ -282,6 +282,40 @@ TEST_CASE_METHOD(Fixture, "a delete that finalizers hold up is seen as deleting"
   CHECK(cluster.Find(kPods, key)->IsDeleting());
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a delete that finds nothing is believed when a read finds nothing either") {
+  server->Put(kPods, Pod("a"));
+  Sync();
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());  // From here on the cache gets no events.
+  SECTION("the object is there: the server was starting") {
+    server->FailNext("DELETE", 404, "NotFound");
+    CHECK(absl::IsUnavailable(cluster.Delete(kPods, key, {}, stop)));
+    CHECK(cluster.Find(kPods, key) != nullptr);
+    CHECK(cluster.Delete(kPods, key, {}, stop).ok());
+    CHECK(server->Find(kPods, key).empty());
+  }
+  SECTION("the object is gone") {
+    server->Erase(kPods, key);
+    CHECK(cluster.Delete(kPods, key, {}, stop).ok());
+    CHECK(cluster.Find(kPods, key) == nullptr);
+  }
+  SECTION("another one has taken its name") {
+    server->Erase(kPods, key);
+    const Object other = server->Put(kPods, Pod("a"));
+    server->FailNext("DELETE", 404, "NotFound");
+    CHECK(cluster.Delete(kPods, key, {}, stop).ok());
+    CHECK_FALSE(server->Find(kPods, key).empty());
+  }
+  SECTION("nobody can tell") {
+    server->FailNext("DELETE", 404, "NotFound");
+    server->FailNext("GET", 401, "Unauthorized");
+    CHECK_FALSE(cluster.Delete(kPods, key, {}, stop).ok());
+    CHECK(cluster.Find(kPods, key) != nullptr);
+  }
+  server->Unblock();
+}
+
 TEST_CASE_METHOD(Fixture, "deleting what is gone is fine; other errors are not") {
   CHECK(cluster.Delete(kPods, key, {}, stop).ok());
   server->FailNext("DELETE", 403, "Forbidden");
