@@ -49,7 +49,7 @@ def main():
     options = parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     rows = []
-    with Stage(options.bin, TOP / "build" / "bench" / "stand_by", options.members) as stage:
+    with Stage(options.bin, TOP / "build" / "bench" / "stand_by", options.members, nodes=2) as stage:
         leader = Replica(stage, "leader", ("--warm-stand-by",))
         wait_until("all clusters Ready", lambda: ready_clusters(stage.host) == options.members, 600)
         load.add_namespace(stage.host)
