@@ -261,6 +261,9 @@ void WarnOfElection(Options& o) {
   const LeaderElection standard;
   const LeaderElection& given = o.leader_election;
   if (given.enabled || o.shadow) return;
+  if (o.warm_stand_by) {
+    Warn(o, "--warm-stand-by", "--warm-stand-by has no effect with --leader-elect=false");
+  }
   const std::pair<const char*, bool> flags[] = {
       {"--leader-elect-lease-duration", given.lease_duration != standard.lease_duration},
       {"--leader-elect-renew-deadline", given.renew_deadline != standard.renew_deadline},
@@ -288,6 +291,7 @@ void WarnOfShadow(Options& o) {
   Warn(o, kFlag,
        "--shadow: there is no leader election: this process neither waits for the lease nor takes "
        "it, and it records no events");
+  if (o.warm_stand_by) Warn(o, "--warm-stand-by", "--warm-stand-by has no effect with --shadow");
   if (o.cluster_api_kubeconfig.empty()) return;
   Warn(o, "--cluster-api-kubeconfig",
        "--cluster-api-kubeconfig: a shadow does not show the joins of Cluster API, because they "

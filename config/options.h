@@ -140,6 +140,8 @@ struct Options {
   SuccessEvents success_events = SuccessEvents::kConcise;
   // Nothing is written, neither to the control plane nor to members; writes are reported instead.
   bool shadow = false;
+  // While another process leads, members are followed as the leader does.
+  bool warm_stand_by = false;
   Logging logging;
   Profiling profiling;
 

@@ -194,8 +194,8 @@ absl::Status RegisterDetector(const controllers::Context& context, int workers) 
       TemplateFilter::Create(flags.skipped_propagating_apis, flags.skipped_propagating_namespaces));
   const auto parts = std::make_shared<Parts>(context);
   const TemplateReconciler::Deps deps{
-      context.manager, context.interpreter, parts->policies,     parts->cluster_policies,
-      parts->memory,   context.rechecks,    GatesOf(flags.gates)};
+      context.manager, context.interpreter, parts->policies,      parts->cluster_policies,
+      parts->memory,   context.rechecks,    GatesOf(flags.gates), context.edit_times};
   const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = WasSetBack},
                                       .map = TemplateThatLostBinding(filter, parts)};
   kube::ControllerBuilder builder = context.NewController(api::kResourceDetector, workers);
@@ -221,7 +221,7 @@ absl::Status RegisterDetector(const controllers::Context& context, int workers) 
   auto source = std::make_shared<TemplateSource>(
       TemplateSource::Deps{context.manager, std::move(filter), parts->policies,
                            parts->cluster_policies, parts->memory, templates.queue(),
-                           flags.clusters.status_update_frequency},
+                           flags.clusters.status_update_frequency, context.edit_times},
       context.kinds);
   templates.Keep(parts);
   templates.Keep(std::move(source));

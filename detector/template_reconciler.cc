@@ -81,6 +81,7 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   // A kind that is not served has no templates; when it is served again, each of them is queued.
   if (kube::IsNoSuchKind(object.status()) || kube::IsGone(object.status())) {
     deps_.memory.Forget(request);
+    if (deps_.edit_times != nullptr) deps_.edit_times->Forget(request.gvk, request.key);
     return kube::Action::Done();  // The binding is left to the garbage collector.
   }
   RETURN_IF_ERROR(object.status());
@@ -179,8 +180,17 @@ TemplateReconciler::Match TemplateReconciler::MatchOfUnclaimed(const Template& t
   // template was in it. Policies are indexed before their reconcile is queued, so looking once more
   // here closes the gap.
   if (policy == nullptr && deps_.memory.waiting.Add(t.request)) policy = BestPolicyFor(*t.object);
-  if (policy == nullptr) RecheckAttached(*t.object);
+  if (policy == nullptr) {
+    DoNotTime(t);
+    RecheckAttached(*t.object);
+  }
   return {std::move(policy), absl::OkStatus()};
+}
+
+void TemplateReconciler::DoNotTime(const Template& t) {
+  if (deps_.edit_times != nullptr) {
+    deps_.edit_times->NotPropagated(t.request.gvk, t.request.key);
+  }
 }
 
 kube::ObjectPtr TemplateReconciler::BestPolicyFor(const kube::Object& object) {
@@ -241,7 +251,11 @@ absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& po
   }
   const bool is_blocked =
       absl::IsFailedPrecondition(changed.status()) || absl::IsInvalidArgument(changed.status());
-  if (!is_blocked) deps_.memory.blocked.Remove(t.request);
+  if (is_blocked) {
+    DoNotTime(t);
+  } else {
+    deps_.memory.blocked.Remove(t.request);
+  }
   return Report(t, PolicyScope::Describe(policy.key()), changed, timer);
 }
 
@@ -260,7 +274,10 @@ absl::StatusOr<kube::ObjectPtr> TemplateReconciler::Claim(const Template& t,
                    detector::Claim<PolicyScope>(deps_.manager.cluster(), t.resource, claim, stop));
   if (api::PolicyView(policy).IsLazy()) {
     ASSIGN_OR_RETURN(const bool acts, lazy_.Acts({t.request, t.resource, *t.object, policy}, stop));
-    if (!acts) return kube::ObjectPtr();
+    if (!acts) {
+      DoNotTime(t);
+      return kube::ObjectPtr();
+    }
   }
   return object;
 }

@@ -17,6 +17,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/sync_timer.h"
+#include "works/edit_times.h"
 #include "works/rechecks.h"
 
 namespace detector {
@@ -40,6 +41,7 @@ class TemplateReconciler : public kube::Reconciler {
     TemplateMemory& memory;
     const works::Rechecks& rechecks;
     DetectorGates gates;
+    works::EditTimes* edit_times = nullptr;
   };
   // REQUIRES: everything in `deps` outlives the reconciler.
   explicit TemplateReconciler(Deps deps)
@@ -82,6 +84,8 @@ class TemplateReconciler : public kube::Reconciler {
   // does, the template is put into the waiting set.
   Match MatchOfUnclaimed(const Template& t);
   kube::ObjectPtr BestPolicyFor(const kube::Object& object);
+  // The present state of the template is not put into clusters, and no failure is the reason.
+  void DoNotTime(const Template& t);
   // Asks the loops to look at the binding of a template that no policy matches, if other bindings
   // require it.
   void RecheckAttached(const kube::Object& object);

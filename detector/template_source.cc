@@ -23,6 +23,7 @@
 #include "api/binding_resource.h"
 #include "api/cluster_affinity.h"
 #include "api/policy.h"
+#include "api/policy_claim.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
 #include "detector/lazy_activation.h"
@@ -233,6 +234,8 @@ void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
   if (!kube::SpecificationChanged(before, after)) return;
   // The update is the claim that this process has just written itself.
   if (deps_.memory.claims.Take(request, after)) return;
+  const bool is_timed = deps_.edit_times != nullptr && api::IsClaimed(after);
+  if (is_timed && after.generation() > before.generation()) deps_.edit_times->Seen(after);
   // Only templates of lazy policies get the reason: two different requests for one object would be
   // worked on at once.
   if (ChangedByKarmada(before, after) &&

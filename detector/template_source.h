@@ -17,6 +17,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
 #include "kube/runtime/work_queue.h"
+#include "works/edit_times.h"
 
 namespace detector {
 
@@ -34,6 +35,7 @@ class TemplateSource : public kube::KindSubscriber {
     TemplateMemory& memory;
     kube::WorkQueue& queue;
     absl::Duration cluster_status_round;  // How often clusters report which kinds they serve.
+    works::EditTimes* edit_times = nullptr;
   };
   // Follows policies and bindings from now on. REQUIRES: `kinds` and what is in `deps` outlive the
   // source.

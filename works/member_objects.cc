@@ -80,6 +80,13 @@ absl::StatusOr<std::shared_ptr<kube::Informer>> MemberObjects::InformerFor(
   return InformerAt(place);
 }
 
+absl::Status MemberObjects::Prefetch(const std::string& cluster, const kube::Gvk& gvk,
+                                     const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const Place place, PlaceOf(cluster, gvk, stop));
+  place.member->client().informers().Get(place.resource);
+  return absl::OkStatus();
+}
+
 std::shared_ptr<kube::Informer> MemberObjects::InformerAt(const Place& place) {
   std::shared_ptr<kube::Informer> informer = place.member->client().informers().Get(place.resource);
   changes_.Follow(place.cluster, informer);

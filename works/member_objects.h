@@ -55,6 +55,11 @@ class MemberObjects {
                                                               const kube::Gvk& gvk,
                                                               const base::StopToken& stop);
 
+  // Starts the informer of a kind in a member, if need be, and leaves its changes alone: for a
+  // process that does not lead yet.
+  absl::Status Prefetch(const std::string& cluster, const kube::Gvk& gvk,
+                        const base::StopToken& stop);
+
   // Creates the object or updates what differs from the manifest, retaining what the member owns.
   // An object that Karmada does not manage, also one for whose sake the member refuses the
   // creation, is only taken over if the manifest's conflict resolution says so, else the error is

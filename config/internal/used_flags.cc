@@ -81,6 +81,9 @@ void AddServerFlags(CLI::App& app, Options& o) {
   AddSwitch(app, "--shadow", o.shadow,
             "write nothing, neither to the control plane nor to members, and report what would be "
             "written; without leader election, beside another controller manager");
+  AddSwitch(app, "--warm-stand-by", o.warm_stand_by,
+            "while another process leads, follow the members as well, so that this one is at work "
+            "at once when it leads; one more watch for each kind in each member");
   AddProfilingFlags(app, o);
 }
 
@@ -321,6 +324,7 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--shadow-report", State::kHere, "of this program only; only with --shadow"},
       {"--shadow-time-limit", State::kHere, "of this program only; only with --shadow-report"},
       {"--success-events", State::kHere, "of this program only"},
+      {"--warm-stand-by", State::kHere, "of this program only"},
   };
   return kNotes;
 }

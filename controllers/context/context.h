@@ -16,6 +16,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
+#include "works/edit_times.h"
 #include "works/member_changes.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
@@ -46,7 +47,8 @@ struct Context {
   const config::Options& options;
   // With --shadow: goes over every transport that a loop makes for itself; else nullptr.
   std::shared_ptr<kube::Shadow> shadow = nullptr;
-  ServedClusters served = {};  // In which clusters the loops act.
+  ServedClusters served = {};              // In which clusters the loops act.
+  works::EditTimes* edit_times = nullptr;  // Optional.
 
   const base::Clock& clock() const { return manager.clock(); }
   // Returns the informer of a resource of the control plane. For Register functions only: a

@@ -102,6 +102,7 @@ ExecutionReconciler::ExecutionReconciler(const ExecutionDeps& deps)
       status_(deps.status),
       rechecks_(deps.rechecks),
       served_(deps.served),
+      edit_times_(deps.edit_times),
       handover_(deps.manager.cluster(), deps.manager.clock()),
       recorder_(deps.manager.events(), api::kExecutionController, outcomes()),
       drifts_(deps.manager, deps.objects, recorder_) {}
@@ -118,7 +119,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
     return kube::Action::Done();
   }
   const api::ClusterView view(*target.object);
-  if (!served_.Have(*target.object)) return kube::Action::Done();
+  if (!served_.Have(*target.object)) return LeaveAlone(target);
   if (target.work->IsDeleting()) return Finalize(target, stop);
   if (Handover::IsStandIn(*target.work)) {
     RETURN_IF_ERROR(handover_.End(*target.work, stop));
@@ -127,15 +128,23 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
 
   const bool suspended = api::WorkView(*target.work).IsDispatchingSuspended();
   ReportDispatching(target, suspended);
-  if (suspended) return kube::Action::Done();
+  if (suspended) return LeaveAlone(target);
   if (!view.IsReady()) {
     if (base::VlogOn(2)) {
       base::LogInfo("work waits for its cluster",
                     {{"work", request.key.ToString()}, {"cluster", target.cluster}});
     }
-    return kube::Action::Done();
+    return LeaveAlone(target);
   }
   RETURN_IF_ERROR(Dispatch(target, stop));
+  return kube::Action::Done();
+}
+
+kube::Action ExecutionReconciler::LeaveAlone(const Target& target) {
+  if (edit_times_ == nullptr || edit_times_->IsIdle()) return kube::Action::Done();
+  for (const kube::Object& manifest : ManifestsOf(*target.work)) {
+    edit_times_->Excused(target.cluster, manifest);
+  }
   return kube::Action::Done();
 }
 
@@ -152,6 +161,7 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
     if (IsAbsentAfter(changed.status(), target, {manifest, ordinal}, stop)) {
       applied.withdrawn.push_back(WithdrawnStatus(manifest, ordinal));
     }
+    if (changed.ok() && edit_times_ != nullptr) edit_times_->Arrived(target.cluster, manifest);
     errors.Add(changed.status());
     in_condition.Add(works::ForCondition(changed.status()));
     in_events.Add(works::ForEvent(changed.status()));
@@ -401,8 +411,9 @@ absl::Status RegisterExecution(const Context& context, int workers) {
                                      .map_update = works::WorksOfNewKinds(works)})
           // Each cluster has its own lane; the namespace of a Work identifies the cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
-          .Build(std::make_unique<ExecutionReconciler>(ExecutionDeps{
-              context.manager, context.objects, context.status, context.rechecks, context.served}));
+          .Build(std::make_unique<ExecutionReconciler>(
+              ExecutionDeps{context.manager, context.objects, context.status, context.rechecks,
+                            context.served, context.edit_times}));
   controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
       works::QueueWhenReconnected(context.members, works, controller.queue())));
   works::RequeueWorks(context.interpreter,

@@ -18,6 +18,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "works/drift_reports.h"
+#include "works/edit_times.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
 #include "works/work_status_writer.h"
@@ -31,6 +32,7 @@ struct ExecutionDeps {
   // Works that wait for a namespace which this loop has made again are published through it.
   const works::Rechecks& rechecks;
   ServedClusters served = {};
+  works::EditTimes* edit_times = nullptr;
 };
 
 class ExecutionReconciler : public kube::Reconciler {
@@ -58,6 +60,8 @@ class ExecutionReconciler : public kube::Reconciler {
   absl::Status DeleteManifest(const Target& target, const kube::Object& manifest,
                               const base::StopToken& stop);
   absl::Status ReleaseManifests(const Target& target, const base::StopToken& stop);
+  // Does nothing for a Work whose manifests are not put into the cluster for now.
+  kube::Action LeaveAlone(const Target& target);
   absl::Status Dispatch(const Target& target, const base::StopToken& stop);
   // Returns whether the member's object has changed.
   absl::StatusOr<bool> ApplyManifest(const Target& target, const kube::Object& manifest,
@@ -98,6 +102,7 @@ class ExecutionReconciler : public kube::Reconciler {
   works::WorkStatusWriter& status_;
   const works::Rechecks& rechecks_;
   const ServedClusters served_;
+  works::EditTimes* const edit_times_;  // May be nullptr.
   Handover handover_;
   kube::EventRecorder recorder_;
   works::DriftReports drifts_;  // Unused with works::Repairs::kByObject.

@@ -22,6 +22,7 @@
 #include "controllers/process/listen_errors.h"
 #include "controllers/process/member_memory.h"
 #include "controllers/process/resync.h"
+#include "controllers/process/warm_stand_by.h"
 #include "kube/runtime/memory_watch.h"
 #include "kube/runtime/periodic.h"
 #include "kube/runtime/startup_health.h"
@@ -70,6 +71,7 @@ kube::ManagerOptions ManagerOptionsOf(const config::Options& o, const LoopPartsO
   m.renew_deadline = o.leader_election.renew_deadline;
   m.retry_period = o.leader_election.retry_period;
   m.release_lease = o.leader_election.release_on_exit;
+  m.watch_lease = o.warm_stand_by;
   m.cache_sync_timeout = o.clusters.cache_sync_timeout;
   m.graceful_stop = wanted.graceful_stop;
   return m;
@@ -183,6 +185,7 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
       objects_({mapper_, members_, live_.interpreter(), base::RealClock(), *registry_,
                 options.server_side_apply, RepairsOf(options.release)}),
       status_writer_(manager_, RateLimiterOf(options.rate_limits), options.concurrency.work),
+      edit_times_(cluster_, base::RealClock(), *registry_),
       context_{manager_,
                members_,
                objects_,
@@ -193,7 +196,8 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
                kinds_,
                options,
                wanted.shadow,
-               wanted.served} {
+               wanted.served,
+               &edit_times_} {
   manager_.UseForElection(lease_client_);
   manager_.UsePool(pool_);
   if (fence_ != nullptr) manager_.UseFence(*fence_);
@@ -210,7 +214,9 @@ void LoopParts::StopInformers() {
 }
 
 void LoopParts::ReportFull(const std::string& cluster) {
-  ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
+  // A stand-by writes nothing; the leader has the same objects, and says so.
+  const bool stands_by = options_.warm_stand_by && !manager_.IsLeader();
+  if (!stands_by) ReportMemberBytes(cluster, member_bytes_, cluster_, *events_);
   CountMemberBytes(cluster, *registry_);
 }
 
@@ -231,6 +237,10 @@ void LoopParts::AddRunnables() {
   if (!options_.wanted_release.has_value()) {
     manager_.Add(std::make_unique<ReleaseWatch>(options_.release, client_, manager_),
                  kube::Manager::Group::kAlways);
+  }
+  if (options_.warm_stand_by && manager_.options().leader_elect) {
+    if (fence_ != nullptr) fence_->Close();
+    manager_.Add(std::make_unique<WarmStandBy>(context_), kube::Manager::Group::kAlways);
   }
   if (options_.resync_period > absl::ZeroDuration()) {
     manager_.Add(

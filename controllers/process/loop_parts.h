@@ -36,6 +36,7 @@
 #include "kube/runtime/watched_kinds.h"
 #include "kube/runtime/worker_pool.h"
 #include "kube/shadow/shadow.h"
+#include "works/edit_times.h"
 #include "works/member_objects.h"
 #include "works/rechecks.h"
 #include "works/work_status_writer.h"
@@ -154,6 +155,7 @@ class LoopParts {
   works::MemberObjects objects_;
   works::WorkStatusWriter status_writer_;
   works::Rechecks rechecks_;
+  works::EditTimes edit_times_;
   const Context context_;
 };
 

@@ -221,7 +221,7 @@ absl::Status Manager::Impl::Start() {
                                             .lease_duration = options.lease_duration,
                                             .renew_deadline = options.renew_deadline,
                                             .retry_period = options.retry_period,
-                                            .watch = options.release_lease,
+                                            .watch = options.release_lease || options.watch_lease,
                                             .is_own = options.lease_is_own},
                                            {*election_client, events, clock, registry, fence}));
   }

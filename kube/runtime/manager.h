@@ -73,6 +73,9 @@ struct ManagerOptions {
   // a stand-by waits until it expires. A stand-by with this option watches the lease, and leads as
   // soon as it is given up.
   bool release_lease = false;
+  // Whether a stand-by watches the lease in any case, so that it knows at once of each renewal, and
+  // leads when the last one is as old as the lease.
+  bool watch_lease = false;
   // How long a controller waits for the caches that it needs. A cache of which a page has come
   // within this time is waited for further.
   absl::Duration cache_sync_timeout = absl::Minutes(2);

@@ -75,6 +75,8 @@ struct WatchedKinds::Impl {
   // Resources whose informers were started before the loops, which use them. An informer that was
   // started later is due to a look-up of one of the watched kinds, and is removed with the kind.
   absl::flat_hash_set<Gvr> others ABSL_GUARDED_BY(pass_mu);
+  // Those of kinds that were needed before the loops began. They are not among `others`.
+  absl::flat_hash_set<Gvr> warm ABSL_GUARDED_BY(pass_mu);
   std::string last_failure ABSL_GUARDED_BY(pass_mu);
 
   void Need(int id, const Gvk& gvk, const std::string& reason);
@@ -145,7 +147,8 @@ std::map<Gvk, std::set<int>> WatchedKinds::Impl::Needed() const {
 void WatchedKinds::Impl::NoteOthers() {
   absl::MutexLock lock(&pass_mu);
   for (const std::shared_ptr<Informer>& informer : cluster.informers().All()) {
-    others.insert(informer->resource().gvr());
+    const Gvr gvr = informer->resource().gvr();
+    if (!warm.contains(gvr)) others.insert(gvr);
   }
 }
 
@@ -320,6 +323,26 @@ WatchedKinds::Subscription WatchedKinds::Subscribe(KindSubscriber& subscriber) {
   const int id = impl_->next_id++;
   impl_->subscribers[id].subscriber = &subscriber;
   return Subscription(impl_.get(), id);
+}
+
+absl::Status WatchedKinds::WarmUp(const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Discovery> discovery,
+                   impl_->cluster.mapper().Discover(stop));
+  internal::DiscoveredKinds served;
+  served.Note(*discovery);
+  absl::MutexLock lock(&impl_->pass_mu);
+  const std::map<int, KindSubscriber*> subscribers = impl_->Subscribers();
+  InformerSet& informers = impl_->cluster.informers();
+  for (const auto& [gvk, ids] : impl_->Needed()) {
+    for (const int id : ids) {
+      const Resource* const resource =
+          subscribers.at(id)->TakesAnyVersion() ? served.FindServed(gvk) : served.Find(gvk);
+      if (resource == nullptr || informers.Find(*resource) != nullptr) continue;
+      impl_->warm.insert(resource->gvr());
+      informers.Get(*resource);
+    }
+  }
+  return absl::OkStatus();
 }
 
 std::map<std::string, std::string> WatchedKinds::Unread() const {

@@ -74,6 +74,11 @@ class WatchedKinds {
   // the manager; there is one at a time. REQUIRES: this object outlives it.
   std::unique_ptr<Runnable> NewRunnable();
 
+  // Starts the informers of the kinds that are needed and served, so that a runnable which begins
+  // later finds them read. It removes them like those that it starts itself. For a stand-by; nobody
+  // is told of anything. REQUIRES: the runnable does not run yet.
+  absl::Status WarmUp(const base::StopToken& stop);
+
   // Returns what keeps needed kinds from being watched, although they may be served, by what the
   // last round of discovery could not read: each such kind, or "discovery" for a round that failed
   // as a whole, with the reason.

@@ -72,6 +72,9 @@ class Reader {
     chain.unread = unread_;
     chain.unreadable = unreadable_;
     if (chain.object == nullptr) LookElsewhere(*resource, chain);
+    if (chain.object != nullptr) {
+      chain.object = WithOwners(plane_.client, *resource, *chain.object, stop_);
+    }
     LookForMissing(chain);
     return chain;
   }

@@ -47,13 +47,7 @@ MemberAnswer Ask(const kube::ConnectionConfig& config, const MemberQuestion& que
   kube::Client client(*std::move(transport), std::move(options), base::RealClock(), nullptr);
   absl::StatusOr<kube::Object> object = client.Get(question.resource, question.key, stop);
   if (object.ok()) {
-    // The client leaves out who owns the fields; a sandbox does not know.
-    absl::StatusOr<json::Value> owners =
-        client.GetManagedFields(question.resource, question.key, stop);
-    if (owners.ok() && !owners->is_null()) {
-      object->Set({"metadata", "managedFields"}, *std::move(owners));
-    }
-    return {absl::OkStatus(), kube::Share(*std::move(object))};
+    return {absl::OkStatus(), WithOwners(client, question.resource, *std::move(object), stop)};
   }
   // The answer of a server that serves the kind, or does not.
   if (kube::IsGone(object.status()) || kube::IsNoSuchKind(object.status())) return {};
@@ -74,6 +68,15 @@ void Make(Visit& visit, const MemberQuestion& question, const base::StopToken& s
 }
 
 }  // namespace
+
+kube::ObjectPtr WithOwners(kube::Client& client, const kube::Resource& resource,
+                           kube::Object object, const base::StopToken& stop) {
+  absl::StatusOr<json::Value> owners = client.GetManagedFields(resource, object.key(), stop);
+  if (owners.ok() && !owners->is_null()) {
+    object.Set({"metadata", "managedFields"}, *std::move(owners));
+  }
+  return kube::Share(std::move(object));
+}
 
 std::map<std::string, MemberAnswer> AskMembers(const MemberQuestion& question,
                                                const kube::ConnectionConfig& control_plane,

@@ -8,6 +8,7 @@
 
 #include "api/members/connection.h"
 #include "base/stop_token.h"
+#include "kube/client/client.h"
 #include "kube/kubeconfig/kubeconfig.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -28,6 +29,11 @@ std::map<std::string, MemberAnswer> AskMembers(const MemberQuestion& question,
                                                const kube::ConnectionConfig& control_plane,
                                                const members::SecretLookup& secrets,
                                                const base::StopToken& stop);
+
+// Returns the object with its metadata.managedFields, which the client leaves out; as it is, where
+// they cannot be read. A sandbox does not know them.
+kube::ObjectPtr WithOwners(kube::Client& client, const kube::Resource& resource,
+                           kube::Object object, const base::StopToken& stop);
 
 }  // namespace lens::why
 

@@ -21,6 +21,7 @@
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
 #include "lens/why/matching.h"
+#include "lens/why/newest_edit.h"
 #include "lens/why/own_objects.h"
 
 namespace lens::why {
@@ -72,6 +73,9 @@ class Way {
     root.children.push_back(Binding());
     if (chain_.binding != nullptr) root.children.push_back(Scheduling());
     for (const std::string& cluster : Clusters()) root.children.push_back(Cluster(cluster));
+    if (const auto edit = NewestEditOf(chain_); edit.has_value()) {
+      AddLines(TextOf(*edit, chain_.now), LinesOf(*edit, chain_.now), root);
+    }
     AddShared(StepType::kWork, "Works", root);
     AddShared(StepType::kMember, "members", root);
     if (!chain_.needed.empty() || Has(StepType::kDependencies)) {
@@ -377,6 +381,7 @@ absl::string_view MarkName(Mark mark) {
 Node WayOf(const Chain& chain, const Diagnosis& diagnosis) { return Way(chain, diagnosis).Build(); }
 
 json::Value ReportAsJson(const Chain& chain, const Diagnosis& diagnosis) {
+  const std::optional<NewestEdit> edit = NewestEditOf(chain);
   json::Value findings = json::Value::Array();
   for (const Finding& finding : diagnosis.findings) findings.Append(ToJson(finding));
   return json::Value::Object(
@@ -385,6 +390,7 @@ json::Value ReportAsJson(const Chain& chain, const Diagnosis& diagnosis) {
        {"advice", AsSentence(diagnosis.advice)},
        {"cause", diagnosis.cause == nullptr ? json::Value() : ToJson(*diagnosis.cause)},
        {"findings", std::move(findings)},
+       {"newestEdit", edit.has_value() ? ToJson(*edit, chain.now) : json::Value()},
        {"way", ToJson(WayOf(chain, diagnosis))},
        {"unread", json::Value::Strings(chain.UnreadWithMembers())}});
 }

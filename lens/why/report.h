@@ -23,7 +23,7 @@ struct Node {
 // Returns the way of the template, step by step; the marks are those of the findings.
 Node WayOf(const Chain& chain, const Diagnosis& diagnosis);
 
-// Returns {headline, arrived, advice, cause, findings, way, unread}.
+// Returns {headline, arrived, advice, cause, findings, newestEdit, way, unread}.
 json::Value ReportAsJson(const Chain& chain, const Diagnosis& diagnosis);
 
 absl::string_view MarkName(Mark mark);  // "ok", "stuck", "waiting", "note", ""

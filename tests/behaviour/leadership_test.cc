@@ -1,4 +1,5 @@
 // Leadership when leases are changed or the machine's clock is set. On simulated servers only.
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -6,8 +7,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/resources.h"
+#include "kube/http/http_transport.h"
+#include "sandbox/api_server.h"
+#include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/temp_directory.h"
@@ -66,6 +72,26 @@ struct Elected {
     });
   }
 };
+
+// Returns the lines of the process' metrics that count requests which change something.
+std::string ChangesBy(const ControlPlane::StandBy& process) {
+  const std::string log = process.Log();
+  constexpr absl::string_view kBefore = " metrics=";
+  const size_t at = log.find(kBefore.data());
+  REQUIRE(at != std::string::npos);
+  kube::ConnectionConfig config;
+  config.server = absl::StrCat("http://127.0.0.1:", std::atoi(log.c_str() + at + kBefore.size()));
+  const auto transport = kube::NewHttpTransport(config);
+  REQUIRE(transport.ok());
+  const auto answer = (*transport)->Send({.method = "GET", .path = "/metrics"}, {});
+  REQUIRE(answer.ok());
+  std::string changes;
+  for (const absl::string_view line : absl::StrSplit(answer->body, '\n')) {
+    const bool counts = absl::StartsWith(line, "rest_client_requests_total{");
+    if (counts && !absl::StrContains(line, "method=\"GET\"")) absl::StrAppend(&changes, line, "\n");
+  }
+  return changes;
+}
 
 // The clock of the programs that are started with environment(); see clock_shift.cc.
 class ShiftedClock {
@@ -148,6 +174,68 @@ TEST_CASE("A leader that stops hands over at once if it is asked to", "[sandbox]
   CHECK(absl::Now() - stopped < absl::Minutes(1));
   CHECK(e.Spec("leaseTransitions") == "1");
   CHECK(e.Propagates("with the next leader"));
+}
+
+TEST_CASE("A warm stand-by reads the members while it waits, and goes on where the leader ended",
+          "[sandbox]") {
+  Elected e({}, {"--leader-elect=true", "--leader-elect-lease-duration=6s",
+                 "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+                 "--warm-stand-by", "--metrics-bind-address=127.0.0.1:0"});
+  const std::string holder = e.Spec("holderIdentity");
+  // Lists of objects with Karmada's label are those of the caches.
+  const auto lists = [&] {
+    int64_t count = 0;
+    for (const sandbox::RequestCount& c : e.plane.fleet()->member("member1")->Requests()) {
+      if (c.verb == "list" && c.resource == "configmaps") count += c.count;
+    }
+    return count;
+  };
+  const int64_t before = lists();
+  const ControlPlane::StandBy stand_by = e.plane.StartStandBy();
+  REQUIRE(e.plane.Eventually([&] { return lists() > before; }));
+  CHECK(e.Propagates("by the leader"));
+  CHECK(ChangesBy(stand_by).empty());
+  CHECK_FALSE(absl::StrContains(stand_by.Log(), "became leader"));
+  CHECK(e.Spec("holderIdentity") == holder);
+
+  e.plane.KillDaemon();
+  CHECK(e.Propagates("by the next leader"));
+  CHECK(absl::StrContains(stand_by.Log(), "became leader"));
+  CHECK_FALSE(ChangesBy(stand_by).empty());
+}
+
+TEST_CASE("A warm stand-by follows a kind that comes to a member while it waits", "[sandbox]") {
+  Elected e({}, {"--leader-elect=true", "--leader-elect-lease-duration=6s",
+                 "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+                 "--warm-stand-by", "--metrics-bind-address=127.0.0.1:0"});
+  const ControlPlane::StandBy stand_by = e.plane.StartStandBy();
+  const auto watches = [&] {
+    int64_t count = 0;
+    for (const sandbox::RequestCount& c : e.plane.fleet()->member("member1")->Requests()) {
+      if (c.verb == "watch" && c.resource == "secrets") count += c.count;
+    }
+    return count;
+  };
+  REQUIRE(e.plane.Eventually(
+      [&] { return absl::StrContains(stand_by.Log(), "another process leads"); }));
+  const int64_t before = watches();
+  // A kind that no Work has brought so far: both processes watch it.
+  e.plane.Apply("host", In(e.ns, R"(
+apiVersion: v1
+kind: Secret
+metadata: {name: key, namespace: $NS}
+stringData: {k: v}
+)"));
+  e.plane.Apply("host", In(e.ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: key, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: Secret, name: key}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)"));
+  CHECK(e.plane.Eventually([&] { return watches() >= before + 2; }));
+  CHECK(ChangesBy(stand_by).empty());
 }
 
 }  // namespace tests

@@ -21,6 +21,15 @@
 namespace tests {
 namespace {
 
+constexpr char kWebPolicy[] = R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: web}]
+  placement: {clusterAffinity: {clusterNames: [member1, member2]}}
+)";
+
 bool Logs(ControlPlane& plane, const char* text) {
   return plane.Eventually([&] { return absl::StrContains(plane.DaemonLog(), text); });
 }
@@ -96,6 +105,31 @@ TEST_CASE("Every metric that is served is described in docs/metrics.md", "[sandb
     INFO(label << " in " << build);
     CHECK(std::regex_search(build, std::regex(absl::StrCat("[{,]", label, "=\""))));
   }
+}
+
+TEST_CASE("The time from an edit to its arrival in the last cluster is a metric", "[sandbox]") {
+  ControlPlane plane({.daemon_flags = {"--metrics-bind-address=127.0.0.1:0"}});
+  const std::string ns = plane.UniqueNamespace("times");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, WebDeployment()));
+  plane.Apply("host", In(ns, kWebPolicy));
+  const auto replicas = [&](const std::string& member) {
+    const auto there = plane.Get(member, kDeployment, {ns, "web"});
+    return there ? there->Get({"spec", "replicas"}).AsInt() : 0;
+  };
+  const auto have = [&](int64_t wanted) {
+    return replicas("member1") == wanted && replicas("member2") == wanted;
+  };
+  const auto timed = [&] {
+    return LineWith(Fetch(PortOf(plane, " metrics"), "/metrics"),
+                    "karmada_edit_to_applied_seconds_count{");
+  };
+  REQUIRE(plane.Eventually([&] { return have(2); }));
+  CHECK(timed().empty());  // The creation is no edit.
+  plane.Patch("host", kDeployment, {ns, "web"}, R"({"spec": {"replicas": 3}})");
+  REQUIRE(plane.Eventually([&] { return have(3); }));
+  CHECK(plane.Eventually(
+      [&] { return timed() == "karmada_edit_to_applied_seconds_count{kind=\"Deployment\"} 1"; }));
 }
 
 TEST_CASE("A stop ends in time although no server answers any more", "[sandbox]") {

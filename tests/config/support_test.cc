@@ -227,7 +227,7 @@ TEST_CASE("every flag of upstream is known") {
             "--interpreter-admission-bind-address", "--interpreter-admission-tls-cert-file",
             "--interpreter-admission-tls-private-key-file", "--leader-elect-release-on-exit",
             "--lua-memory-mib", "--lua-timeout", "--member-server-side-apply", "--shadow",
-            "--shadow-report", "--shadow-time-limit", "--success-events"});
+            "--shadow-report", "--shadow-time-limit", "--success-events", "--warm-stand-by"});
 }
 
 TEST_CASE("what was changed from the defaults is known for the log") {

@@ -5,11 +5,14 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "api/keys.h"
 #include "api/reasons.h"
+#include "api/resources.h"
 #include "api/work.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/outcomes.h"
 #include "tests/controllers/execution_fixture.h"
+#include "works/edit_times.h"
 #include "works/related.h"
 #include "works/work_writer.h"
 
@@ -112,6 +115,33 @@ TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
   CHECK(dispatching["message"].AsString() == "Work dispatching is in a suspended state.");
   CHECK(recorded->All() == std::vector<std::string>{"Normal WorkDispatching Work: Work dispatching "
                                                     "is in a suspended state."});
+}
+
+TEST_CASE_METHOD(Fixture, "an edit has arrived when the member has it; a suspension is not timed") {
+  works::EditTimes times(cluster, clock, registry);
+  Sync({api::ResourceBindings()});
+  PutCached(api::ResourceBindings(), Parse(R"({"apiVersion": "work.karmada.io/v1alpha2",
+      "kind": "ResourceBinding", "metadata": {"name": "app-configmap", "namespace": "ns"},
+      "spec": {"clusters": [{"name": "m1"}]}})"));
+  reconciler.emplace(controllers::ExecutionDeps{*manager, objects, *status, rechecks, {}, &times});
+  kube::Object edited = kube::Object::Make(kConfigMaps.gvk, kApp);
+  edited.Set({"metadata", "generation"}, 2);
+  works::WantedWork wanted = Template();
+  wanted.manifest.SetAnnotation(api::kTemplateGenerationAnnotation, "2");
+  wanted.suspend_dispatching = true;
+  times.Seen(edited);
+  PutWork(wanted);
+  REQUIRE(Reconcile().ok());
+  CHECK(absl::StrContains(registry.Expose(), "reason=\"no_cluster\"} 1\n"));
+  CHECK_FALSE(absl::StrContains(registry.Expose(), "karmada_edit_to_applied_seconds_count"));
+
+  wanted.suspend_dispatching = false;
+  times.Seen(edited);
+  clock.Advance(absl::Seconds(2));
+  PutWork(wanted);
+  REQUIRE(Reconcile().ok());
+  CHECK(absl::StrContains(registry.Expose(),
+                          "karmada_edit_to_applied_seconds_sum{kind=\"ConfigMap\"} 2\n"));
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended Work that upstream has left keeps its condition's text") {

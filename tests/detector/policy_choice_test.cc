@@ -36,6 +36,30 @@ struct Fixture : tests::PoliciesFixture {
   bool IsBlocked() const { return !memory.blocked.All().empty(); }
 };
 
+TEST_CASE_METHOD(Fixture, "an edit that is not put into clusters is not timed") {
+  works::EditTimes times(cluster, clock, registry);
+  reconciler.emplace(detector::TemplateReconciler::Deps{
+      *manager, scripted, *policies, *cluster_policies, memory, rechecks, {}, &times});
+  kube::Object edited = kube::Object::Make(kDeployments.gvk, kWeb);
+  edited.Set({"metadata", "generation"}, 2);
+  times.Seen(edited);
+  SECTION("no policy selects the template") {
+    CHECK(Pass().ok());
+    CHECK(times.IsIdle());
+  }
+  SECTION("its policy waits for an override policy") {
+    Put("waits", 1);
+    SetIn("waits", "dependentOverrides", json::Value::Strings({"missing"}));
+    CHECK_FALSE(Pass().ok());
+    CHECK(times.IsIdle());
+  }
+  SECTION("its policy lets it pass") {
+    Put("passes", 1);
+    CHECK(Pass().ok());
+    CHECK_FALSE(times.IsIdle());
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "a policy of the namespace is preferred to any cluster policy") {
   Put("CLUSTER", 9, "Never");
   Put("p", -5, "Never", "{}");

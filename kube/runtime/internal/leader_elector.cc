@@ -2,11 +2,11 @@
 // to get the Lease: it creates the Lease if there is none, takes it over if its holder has been
 // silent for the lease duration, and waits otherwise. Silence is measured on the local steady clock
 // from the moment at which the Lease was last seen to change, so that the clocks of the contenders
-// need not agree; a change is seen with the next attempt, so up to one pause after it was made. The
-// wait ends when the Lease does (client-go waits for the rest of its pause), or early by a
-// LeaseWatch, if there is one. Renew then writes the Lease every retry period, from the moment at
-// which it is held: what the leader does first, on a thread of its own, may take longer than the
-// Lease lasts.
+// need not agree; a change is seen with the next attempt, so up to one pause after it was made, or
+// at once by a LeaseWatch, if there is one. The wait ends when the Lease does (client-go waits for
+// the rest of its pause), or early when the LeaseWatch sees that it is given up. Renew then writes
+// the Lease every retry period, from the moment at which it is held: what the leader does first, on
+// a thread of its own, may take longer than the Lease lasts.
 //
 // A second thread, the watchdog, ends the renewals when none has succeeded for the renew deadline;
 // it also cuts off a call that the server does not answer. The lease duration is longer than the
@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
@@ -109,7 +110,8 @@ struct LeaderElector::Impl {
   bool was_removed = false;    // While it was held; with options.is_own.
   bool claim_is_open = false;  // A claim was sent later, and the server has not said what it did.
   absl::Status last_error;
-  std::string known_leader;  // The other holder that was logged last.
+  std::string known_leader;         // The other holder that was logged last.
+  std::optional<LeaseWatch> watch;  // While a stand-by waits, with options.watch.
 
   // Read by the watchdog of Renew.
   absl::Mutex mu;
@@ -140,7 +142,12 @@ struct LeaderElector::Impl {
 };
 
 void LeaderElector::Impl::Observe(Object lease) {
-  if (observed.empty() || observed.spec() != lease.spec()) observed_at = env.clock.SteadyNow();
+  if (observed.empty() || observed.spec() != lease.spec()) {
+    observed_at = env.clock.SteadyNow();
+    // A watch has shown it when it was made, and not with the next attempt.
+    const auto seen_at = watch.has_value() ? watch->SeenAt(lease.resource_version()) : std::nullopt;
+    if (seen_at.has_value()) observed_at = std::min(observed_at, *seen_at);
+  }
   observed = std::move(lease);
   claim_is_open = false;
 }
@@ -255,7 +262,7 @@ bool LeaderElector::Impl::Acquire(const base::StopToken& stop) {
   base::LogInfo("waiting for the leader lease",
                 {{"lease", absl::StrCat(options.lease_namespace, "/", options.lease_name)},
                  {"identity", options.identity}});
-  std::optional<LeaseWatch> watch;
+  const absl::Cleanup end_watch = [this] { watch.reset(); };
   if (options.watch) {
     watch.emplace(env.client, LeaseResource(),
                   ObjectKey{options.lease_namespace, options.lease_name});

@@ -33,8 +33,8 @@ struct LeaderElectionOptions {
   // A leader that could not renew for this time gives up.
   absl::Duration renew_deadline = absl::Seconds(10);
   absl::Duration retry_period = absl::Seconds(2);  // The pause between attempts.
-  // Whether a stand-by watches the Lease, and so takes it at once when the leader gives it up. It
-  // costs a connection, and an event for each renewal.
+  // Whether a stand-by watches the Lease, and so takes it at once when the leader gives it up, and
+  // sees each renewal when it is made. It costs a connection, and an event for each renewal.
   bool watch = false;
   // The Lease bears this contender's own name, and says that it lives: when it has gone while it is
   // held, somebody has declared the holder dead, and it is lost instead of created again.

@@ -41,12 +41,19 @@ void LeaseWatch::Await(absl::Duration pause, const base::StopToken& stop) {
 // A watch without a version begins with the Lease as it is, so that nothing is missed between two
 // watches.
 void LeaseWatch::OnEvent(EventType type, Object lease) {
+  if (type == EventType::kBookmark) return;
   const bool free =
-      type == EventType::kDeleted ||
-      (type != EventType::kBookmark && lease.spec()["holderIdentity"].AsString().empty());
-  if (!free) return;
+      type == EventType::kDeleted || lease.spec()["holderIdentity"].AsString().empty();
   absl::MutexLock lock(&mu_);
-  given_up_ = true;
+  version_ = std::string(lease.resource_version());
+  seen_at_ = client_.clock().SteadyNow();
+  given_up_ = given_up_ || free;
+}
+
+std::optional<base::SteadyTime> LeaseWatch::SeenAt(absl::string_view resource_version) const {
+  absl::MutexLock lock(&mu_);
+  if (version_.empty() || version_ != resource_version) return std::nullopt;
+  return seen_at_;
 }
 
 void LeaseWatch::OnEnd(absl::Status) {

@@ -189,6 +189,19 @@ TEST_CASE_METHOD(Fixture, "a stand-by whose watch is refused or ends goes on try
   CHECK(PassTimeUntil([&] { return elected.load(); }));  // The holder is silent.
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a stand-by that watches leads when the last renewal is as old as the lease") {
+  options.watch = true;
+  PutLeaseOf("other", 0);
+  Start();
+  REQUIRE(server->AwaitWatches(1));
+  clock.AwaitWaiters(1);
+  clock.AdvanceAndAwait(absl::Seconds(1));
+  PutLeaseOf("other", 0);  // A renewal: the next attempt comes in a second at the earliest.
+  CHECK_FALSE(PassTimeUntil([&] { return elected.load(); }, absl::Seconds(14)));
+  CHECK(PassTimeUntil([&] { return elected.load(); }, absl::Seconds(1)));
+}
+
 // Passes everything on to a fake server; of the answers to a POST nobody hears, whose caller waits
 // until it is stopped.
 class AnswersGetLost : public Transport {

@@ -77,6 +77,24 @@ struct BuiltAroundPods : Fixture {
   BuiltAroundPods() : Fixture([this] { informers.Get(kPods); }) {}
 };
 
+struct WarmPods : Fixture {
+  WarmPods()
+      : Fixture([this] {
+          by_one.Need(kPods.gvk, "policy");
+          REQUIRE(kinds.WarmUp({}).ok());
+          REQUIRE(IsWatched(kPods));
+          REQUIRE(one.Seen().empty());
+        }) {}
+};
+
+TEST_CASE_METHOD(WarmPods,
+                 "a kind that was read before the loops began is theirs when they begin") {
+  REQUIRE(Eventually([&] { return one.Seen() == "+a "; }));
+  CHECK(server->watches() == 1);
+  by_one.Release(kPods.gvk, "policy");
+  CHECK(Later([&] { return !IsWatched(kPods); }));
+}
+
 TEST_CASE_METHOD(Fixture, "a needed kind is watched once, for everybody who needs it") {
   by_one.Need(kPods.gvk, "policy");
   REQUIRE(Eventually([&] { return one.Seen() == "+a "; }));
