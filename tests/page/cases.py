@@ -484,7 +484,7 @@ def test_credentials_of_a_cluster_that_expire_and_are_renewed(world):
         put(base64.b64encode(b"expired").decode())
         try:
             browser.wait_for_text("main h1", "member2 refuses Karmada's credentials (Secret karmada-cluster/member2)")
-            assert "put a valid token into that Secret" in browser.text("main .advice").lower(), browser.text("main .advice")
+            assert "Put a valid token into that Secret" in browser.text("main .advice"), browser.text("main .advice")
         finally:
             put(good)
         browser.wait("it is fine again", "return document.querySelector('main h1').textContent === arguments[0]", before)
