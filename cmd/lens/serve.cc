@@ -28,6 +28,7 @@
 #include "cmd/lens/flags.h"
 #include "cmd/lens/what_if_flags.h"
 #include "detector/template_filter.h"
+#include "kube/kubeconfig/current_context.h"
 #include "kube/kubeconfig/kubeconfig.h"
 #include "lens/serve/commands.h"
 #include "lens/serve/server.h"
@@ -172,6 +173,11 @@ absl::StatusOr<tool::ExitCode> Serve(ServeFlags& flags, tool::Console& console) 
   const base::StopSignals signals;
   base::PrepareDaemonProcess();
   flags.options.plane = *plane;
+  // What is the current context may change, and this page goes on showing that of its start.
+  const kube::KubeconfigOptions again = {
+      flags.live.kubeconfig,
+      kube::CurrentContext({flags.live.kubeconfig, flags.live.context}).value_or("")};
+  flags.options.load_plane = [again] { return kube::LoadConnectionConfig(again); };
   RETURN_IF_ERROR(CheckSpeaksForItself(flags));
   NamePlane(flags);
   RETURN_IF_ERROR(CheckServer(flags, console));

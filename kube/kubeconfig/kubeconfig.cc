@@ -19,6 +19,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "kube/kubeconfig/current_context.h"
 #include "kube/kubeconfig/internal/kubeconfig_files.h"
 
 namespace kube {
@@ -59,17 +60,17 @@ absl::StatusOr<ConnectionConfig> ResolveFrom(const std::string& files,
   return config;
 }
 
-absl::StatusOr<ConnectionConfig> LoadFile(const std::string& path, const std::string& context) {
+absl::StatusOr<KubeconfigEntries> EntriesOfFile(const std::string& path) {
   KubeconfigEntries entries;
   const absl::Status merged = MergeFile(path, entries);
   if (absl::IsOutOfRange(merged)) return absl::InvalidArgumentError(merged.message());
   RETURN_IF_ERROR(merged);
-  return ResolveFrom(path, entries, context);
+  return entries;
 }
 
-// Loads the files of $KUBECONFIG. Missing and empty ones are skipped, as by kubectl, if another one
+// Reads the files of $KUBECONFIG. Missing and empty ones are skipped, as by kubectl, if another one
 // says something.
-absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::string& context) {
+absl::StatusOr<KubeconfigEntries> EntriesOfList(const std::string& list) {
   KubeconfigEntries entries;
   bool found = false;
   for (const absl::string_view part : absl::StrSplit(list, ':', absl::SkipEmpty())) {
@@ -83,7 +84,35 @@ absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::st
     return absl::NotFoundError(
         absl::StrCat("none of the files in $KUBECONFIG (", list, ") exists and is not empty"));
   }
+  return entries;
+}
+
+absl::StatusOr<ConnectionConfig> LoadFile(const std::string& path, const std::string& context) {
+  ASSIGN_OR_RETURN(const KubeconfigEntries entries, EntriesOfFile(path));
+  return ResolveFrom(path, entries, context);
+}
+
+absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::string& context) {
+  ASSIGN_OR_RETURN(const KubeconfigEntries entries, EntriesOfList(list));
   return ResolveFrom(list, entries, context);
+}
+
+bool IsInPod(const ConfigEnvironment& environment) {
+  return !environment.variable("KUBERNETES_SERVICE_HOST").empty() &&
+         !environment.variable("KUBERNETES_SERVICE_PORT").empty();
+}
+
+std::string DefaultPath(const ConfigEnvironment& environment) {
+  return absl::StrCat(environment.variable("HOME"), "/.kube/config");
+}
+
+ConfigEnvironment OwnEnvironment() {
+  ConfigEnvironment environment;
+  environment.variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return environment;
 }
 
 auto PartsOf(const ExecPlugin& p) {
@@ -263,12 +292,8 @@ absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOption
   if (!options.path.empty()) return LoadFile(options.path, options.context);
   const std::string list = environment.variable("KUBECONFIG");
   if (!list.empty()) return LoadList(list, options.context);
-  if (!environment.variable("KUBERNETES_SERVICE_HOST").empty() &&
-      !environment.variable("KUBERNETES_SERVICE_PORT").empty()) {
-    return InCluster(environment);
-  }
-  const std::string home = environment.variable("HOME");
-  const std::string path = absl::StrCat(home, "/.kube/config");
+  if (IsInPod(environment)) return InCluster(environment);
+  const std::string path = DefaultPath(environment);
   auto config = LoadFile(path, options.context);
   if (absl::IsNotFound(config.status())) {
     return absl::NotFoundError(absl::StrCat(
@@ -278,13 +303,24 @@ absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOption
   return config;
 }
 
+absl::StatusOr<std::string> CurrentContextFrom(const KubeconfigOptions& options,
+                                               const ConfigEnvironment& environment) {
+  const std::string list = options.path.empty() ? environment.variable("KUBECONFIG") : "";
+  const bool is_default = options.path.empty() && list.empty();
+  if (is_default && IsInPod(environment)) return "";
+  if (!options.context.empty()) return options.context;
+  const std::string path = is_default ? DefaultPath(environment) : options.path;
+  ASSIGN_OR_RETURN(const KubeconfigEntries entries,
+                   list.empty() ? EntriesOfFile(path) : EntriesOfList(list));
+  return entries.current_context();
+}
+
 absl::StatusOr<ConnectionConfig> LoadConnectionConfig(const KubeconfigOptions& options) {
-  ConfigEnvironment environment;
-  environment.variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  return LoadConnectionConfigFrom(options, environment);
+  return LoadConnectionConfigFrom(options, OwnEnvironment());
+}
+
+absl::StatusOr<std::string> CurrentContext(const KubeconfigOptions& options) {
+  return CurrentContextFrom(options, OwnEnvironment());
 }
 
 }  // namespace kube

@@ -54,6 +54,7 @@ class FleetChange {
     RETURN_IF_ERROR(plane_.SettleAfterChange(stop));
     RETURN_IF_ERROR(TakeOutGone(stop));
     ASSIGN_OR_RETURN(aftermath_.departures, failover_.Run(stop));
+    aftermath_.undecided = failover_.undecided();
     for (const FleetEdit& edit : edits_) RETURN_IF_ERROR(Explain(edit));
     return std::move(aftermath_);
   }

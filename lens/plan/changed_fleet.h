@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +25,8 @@ struct FleetAftermath {
   // For each cluster that is lost or from which workloads should leave: why those that are still
   // there are not moved.
   std::map<std::string, std::string> held;
+  // As DryFailover::undecided().
+  std::map<std::pair<ObjectId, std::string>, std::string> undecided;
   // For each cluster that is lost, how long until Karmada counts it as not ready.
   std::map<std::string, absl::Duration> lost;
   std::vector<std::string> notes;  // Sentences about what the changes do by themselves.

@@ -123,7 +123,10 @@ absl::Status DryFailover::EvictFrom(const kube::Object& cluster, std::vector<Dep
   for (const kube::ObjectPtr& binding : bindings) {
     if (!Targets(*binding, cluster.name())) continue;
     const auto stay = controllers::RemainingStay(*binding, taints, now_);
-    // The daemon fails, too, with one that it cannot read.
+    if (!stay.ok()) {  // The daemon fails, too, and tries again and again.
+      undecided_[{IdOf(*binding), std::string(cluster.name())}] =
+          std::string(stay.status().message());
+    }
     if (!stay.ok() || *stay == absl::InfiniteDuration()) continue;
     const Departure departure{IdOf(*binding), std::string(cluster.name()), *stay,
                               PurgeMode(*binding)};

@@ -4,6 +4,7 @@
 #ifndef LENS_PLAN_DRY_FAILOVER_H_
 #define LENS_PLAN_DRY_FAILOVER_H_
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +46,11 @@ class DryFailover {
   // became healthy or the time were over, until nothing is left to do. Returns what was evicted.
   // Tasks that a user has to end stay.
   absl::StatusOr<std::vector<Departure>> Run(const base::StopToken& stop);
+  // Returns why the daemon does not evict workloads from tainted clusters although they may not
+  // tolerate the taint: by workload and cluster, sentences without a full stop.
+  const std::map<std::pair<ObjectId, std::string>, std::string>& undecided() const {
+    return undecided_;
+  }
 
  private:
   using Key = std::pair<kube::ObjectKey, std::string>;  // Binding and cluster.
@@ -63,6 +69,7 @@ class DryFailover {
   const config::Options& options_;
   const absl::Time now_;
   std::set<Key> evicted_;
+  std::map<std::pair<ObjectId, std::string>, std::string> undecided_;
 };
 
 }  // namespace lens::plan

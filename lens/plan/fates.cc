@@ -48,6 +48,13 @@ bool Any(const TemplateChange& change, bool (*holds)(const ClusterChange&)) {
   return std::any_of(change.clusters.begin(), change.clusters.end(), holds);
 }
 
+// What keeps workloads in a tainted cluster whose scheduler has not recorded by which placement it
+// has placed them: what their policy tolerates does not count.
+constexpr char kUndecided[] =
+    "karmada-controller-manager does not know what they tolerate, because their bindings have no "
+    "annotation policy.karmada.io/applied-placement that it can read, which their scheduler sets; "
+    "it does not evict them, and reports that";
+
 // What the sandbox's scheduler says of a placement that it does not know how to make, such as a
 // spread by region. That is no refusal: karmada-scheduler may find clusters.
 constexpr absl::string_view kBeyondSandbox = "the sandbox's scheduler does not ";
@@ -99,7 +106,8 @@ class Teller {
     answer.notes = story_.aftermath.notes;
     for (const TemplateChange& change : story_.templates) {
       Fate fate{VerdictOf(change), LeavesOf(change), ""};
-      fate.why = WhyOf(fate.verdict, change.outcome);
+      fate.why = fate.verdict == Verdict::kStays ? WhyUndecided(change)
+                                                 : WhyOf(fate.verdict, change.outcome);
       ++answer.counts[fate.verdict];
       answer.fates[change.id] = std::move(fate);
     }
@@ -126,6 +134,13 @@ class Teller {
       default:
         return "";
     }
+  }
+
+  // Returns why the daemon does not know whether it has to leave; "" when it does.
+  std::string WhyUndecided(const TemplateChange& change) const {
+    const std::string cluster = HeldIn(change, story_.aftermath.held);
+    const auto found = story_.aftermath.undecided.find({change.id, cluster});
+    return found == story_.aftermath.undecided.end() ? "" : found->second;
   }
 
   Verdict VerdictOf(const TemplateChange& change) const {
@@ -362,7 +377,7 @@ std::string RunsIn(const TemplateChange& change) {
 }
 
 void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
-  std::map<std::string, size_t> staying;
+  std::map<std::pair<std::string, bool>, size_t> staying;  // By cluster, and whether undecided.
   for (const TemplateChange& change : story.templates) {
     const Fate& fate = answer.fates.at(change.id);
     const auto add = [&](const char* code, absl::string_view text) {
@@ -380,14 +395,18 @@ void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
                      absl::StrCat("it leaves a cluster, and a plan does not show where it goes: ",
                                   fate.why)});
     }
-    if (fate.verdict == Verdict::kStays) ++staying[HeldIn(change, story.aftermath.held)];
+    if (fate.verdict == Verdict::kStays) {
+      ++staying[{HeldIn(change, story.aftermath.held), !fate.why.empty()}];
+    }
   }
-  for (const auto& [cluster, count] : staying) {
-    out.push_back({{},
-                   finding::kStays,
-                   absl::StrCat("Cluster ", cluster),
-                   absl::StrCat(tool::Count(count, "template"), " ", count == 1 ? "stays" : "stay",
-                                " there: ", story.aftermath.held.at(cluster))});
+  for (const auto& [where, count] : staying) {
+    const auto& [cluster, is_undecided] = where;
+    out.push_back(
+        {{},
+         finding::kStays,
+         absl::StrCat("Cluster ", cluster),
+         absl::StrCat(tool::Count(count, "template"), " ", count == 1 ? "stays" : "stay",
+                      " there: ", is_undecided ? kUndecided : story.aftermath.held.at(cluster))});
   }
 }
 

@@ -63,7 +63,7 @@ struct Fate {
   Verdict verdict = Verdict::kUnchanged;
   std::vector<Leaving> leaves;
   // For kNoRoom, kPinned and kQuota the scheduler's words, which may be ""; for kNowhere and
-  // kNotSimulated why it is so.
+  // kNotSimulated why it is so; for kStays why the daemon does not know what it tolerates, or "".
   std::string why;
 };
 

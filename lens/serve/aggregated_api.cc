@@ -19,6 +19,7 @@
 #include "kube/aggregation/endpoints.h"
 #include "kube/aggregation/handler_chain.h"
 #include "kube/aggregation/health.h"
+#include "kube/http/exchangeable_transport.h"
 #include "kube/http/http_transport.h"
 #include "kube/server/api_documents.h"
 #include "kube/server/api_errors.h"
@@ -84,9 +85,11 @@ class Router : public agg::ApiHandler {
 
 class AggregatedApiImpl : public AggregatedApi {
  public:
-  AggregatedApiImpl(std::unique_ptr<metrics::Registry> registry,
+  AggregatedApiImpl(std::shared_ptr<kube::ExchangeableTransport> transport,
+                    std::unique_ptr<metrics::Registry> registry,
                     std::unique_ptr<agg::Delegation> delegation, PageFn page)
-      : registry_(std::move(registry)),
+      : transport_(std::move(transport)),
+        registry_(std::move(registry)),
         delegation_(std::move(delegation)),
         router_(std::move(page)),
         chain_({}, {.authenticator = delegation_->authenticator(),
@@ -97,9 +100,14 @@ class AggregatedApiImpl : public AggregatedApi {
                     .clock = base::RealClock()}) {}
 
   base::HttpHandler Handler() override { return chain_.Handler(); }
+  void Use(const kube::ConnectionConfig& plane) override {
+    auto next = kube::NewHttpTransport(plane);
+    if (next.ok()) transport_->Use(*std::move(next));
+  }
   void Stop() override { delegation_->Stop(); }
 
  private:
+  const std::shared_ptr<kube::ExchangeableTransport> transport_;
   const std::unique_ptr<metrics::Registry> registry_;
   const std::unique_ptr<agg::Delegation> delegation_;
   Router router_;
@@ -113,7 +121,8 @@ class AggregatedApiImpl : public AggregatedApi {
 
 absl::StatusOr<std::unique_ptr<AggregatedApi>> AggregatedApi::Create(
     const kube::ConnectionConfig& plane, PageFn page) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(plane));
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> first, kube::NewHttpTransport(plane));
+  auto transport = std::make_shared<kube::ExchangeableTransport>(std::move(first));
   auto registry = std::make_unique<metrics::Registry>();
   agg::Delegation::Options options;
   options.lookup.name = kube::WithoutUserInfo(plane.server);
@@ -121,8 +130,8 @@ absl::StatusOr<std::unique_ptr<AggregatedApi>> AggregatedApi::Create(
   ASSIGN_OR_RETURN(
       std::unique_ptr<agg::Delegation> delegation,
       agg::Delegation::Start(options, {transport, transport, base::RealClock(), *registry}, {}));
-  return std::make_unique<AggregatedApiImpl>(std::move(registry), std::move(delegation),
-                                             std::move(page));
+  return std::make_unique<AggregatedApiImpl>(std::move(transport), std::move(registry),
+                                             std::move(delegation), std::move(page));
 }
 
 }  // namespace lens::serve

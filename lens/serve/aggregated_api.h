@@ -32,6 +32,8 @@ class AggregatedApi {
 
   // The handler for the HTTP server, which has to ask for client certificates and verify none.
   virtual base::HttpHandler Handler() = 0;
+  // Asks with these credentials from now on. What cannot be used changes nothing.
+  virtual void Use(const kube::ConnectionConfig& plane) = 0;
   // Ends the questions that are under way. Call it when the HTTP server has stopped.
   virtual void Stop() = 0;
 };

@@ -62,6 +62,15 @@ inline constexpr absl::Duration kHeartbeat = absl::Seconds(15);
 // again who looks. A token is tried at each reading instead.
 inline constexpr absl::Duration kNamedFor = absl::Minutes(10);
 
+// An answer other than that about the whole fleet is shown to all with the same credentials for
+// three times as long as it took to make, within these, and no longer than until the fleet has been
+// read again. All that are kept have so many bytes together; those that were asked for last stay.
+inline constexpr absl::Duration kShareAtLeast = absl::Seconds(1);
+inline constexpr absl::Duration kShareAtMost = absl::Seconds(30);
+inline constexpr size_t kMostSharedBytes = 32 << 20;
+// A longer answer is sent in pieces, as its reader takes them.
+inline constexpr size_t kPieceBytes = kMostStreamBacklog / 2 - 1024;
+
 // What one answer shows at most; it says how much it has left out.
 inline constexpr size_t kMostTemplatesOfGroup = 200;
 inline constexpr size_t kMostEvents = 500;          // Of the last hour, the latest.

@@ -45,17 +45,30 @@ void Exchange::Send(const absl::StatusOr<json::Value>& answer) {
                   : answer.status()));
   }
   base::HttpResponse response = JsonAnswer(200, *answer);
-  if (response.body.size() > kMostAnswerBytes) {
-    return Send(ErrorAnswer(absl::OutOfRangeError(absl::StrCat(
-        "the answer has more than ", kMostAnswerBytes >> 20, " MB: ask for less of it"))));
-  }
-  Send(std::move(response));
+  const absl::Status length = CheckLength(response.body.size());
+  Send(length.ok() ? std::move(response) : ErrorAnswer(length));
 }
 
 void Exchange::Send(base::HttpResponse response) {
   is_answered_ = true;
   if (request_.method == "HEAD") response.body.clear();
   responder_->Send(std::move(response));
+}
+
+void Exchange::SendShared(const base::SharedBytes& json, base::HttpResponse head) {
+  if (json->size() <= kPieceBytes || request_.method == "HEAD") {
+    head.body = *json;
+    return Send(std::move(head));
+  }
+  is_answered_ = true;
+  head.stream_length = json->size();
+  base::WritePieces(responder_->StartStream(std::move(head)),
+                    [json, begin = size_t{0}]() mutable -> std::optional<base::SharedBytes> {
+                      if (begin == json->size()) return std::nullopt;
+                      const std::string piece = json->substr(begin, kPieceBytes);
+                      begin += piece.size();
+                      return std::make_shared<const std::string>(piece);
+                    });
 }
 
 }  // namespace lens::serve

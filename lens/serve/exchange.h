@@ -40,6 +40,8 @@ class Exchange {
   // Answers. An error that follows from the end of the time says so.
   void Send(const absl::StatusOr<json::Value>& answer);
   void Send(base::HttpResponse response);
+  // Answers with bytes that others are answered with, too, without a copy of all of them.
+  void SendShared(const base::SharedBytes& json, base::HttpResponse head);
   // Says that somebody else has answered.
   void Answered() { is_answered_ = true; }
 

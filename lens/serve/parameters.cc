@@ -1,10 +1,12 @@
 #include "lens/serve/parameters.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/json.h"
 
 namespace lens::serve {
 
@@ -37,6 +39,16 @@ std::string Parameters::Get(absl::string_view name) const {
 std::vector<std::string> Parameters::All(absl::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? std::vector<std::string>() : found->second;
+}
+
+std::string Parameters::Text() const {
+  json::Value text = json::Value::Object();
+  for (const auto& [name, values] : values_) {
+    json::Value all = json::Value::Array();
+    for (const std::string& value : values) all.Append(value);
+    text.Set(name, std::move(all));
+  }
+  return json::Write(text);
 }
 
 absl::StatusOr<int> Parameters::Number(absl::string_view name, int otherwise, int most) const {

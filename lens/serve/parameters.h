@@ -29,6 +29,8 @@ class Parameters {
   // Returns the value; "" when it is not there.
   std::string Get(absl::string_view name) const;
   std::vector<std::string> All(absl::string_view name) const;
+  // Returns all of them in one form, whatever the order in which they were given.
+  std::string Text() const;
   // Returns the value as a number; `otherwise` when it is not there. kInvalidArgument unless it is
   // a number from 1 to `most`.
   absl::StatusOr<int> Number(absl::string_view name, int otherwise, int most) const;

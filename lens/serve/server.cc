@@ -1,8 +1,9 @@
 // A request is checked (access.h), then answered: with a file of the page at once, with what is
 // read from the control plane on a thread of one of three pools, by the work that it is. With
 // tokens or users (aggregated_api.h), their credentials are tried first, each time. The answer
-// about the whole fleet is made once for all who ask at the same time, and kept for some seconds;
-// while somebody follows live, a timer has it read again, and tells all who follow that viewer's
+// about the whole fleet is made once for all who ask at the same time, and kept for some seconds,
+// and so are the others (answer_maker.h), never for somebody with other credentials; while
+// somebody follows live, a timer has it read again, and tells all who follow that viewer's
 // readings. A reading that was ended before it was complete is an error, never an answer. What
 // waits or is read when the server stops is dropped.
 
@@ -15,10 +16,8 @@
 #include <map>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -28,9 +27,12 @@
 #include "kube/aggregation/work_pool.h"
 #include "lens/fleet/reader.h"
 #include "lens/serve/aggregated_api.h"
+#include "lens/serve/answer_maker.h"
 #include "lens/serve/assets.h"
 #include "lens/serve/bounds.h"
 #include "lens/serve/exchange.h"
+#include "lens/serve/plane_access.h"
+#include "lens/serve/reading_end.h"
 #include "lens/serve/routes.h"
 #include "lens/serve/shown.h"
 #include "lens/serve/streams.h"
@@ -51,34 +53,10 @@ std::string PeerOf(const base::HttpRequest& request) {
   return request.remote_address.substr(0, request.remote_address.rfind(':'));
 }
 
-// Ends a reading before it is complete, and knows why. Thread-safe.
-class ReadingEnd {
- public:
-  // Ends it; the first reason counts.
-  void Because(const absl::Status& why) {
-    {
-      absl::MutexLock lock(&mu_);
-      why_.Update(why);
-    }
-    source_.request_stop();
-  }
-  // OK as long as it goes on.
-  absl::Status why() const {
-    absl::MutexLock lock(&mu_);
-    return why_;
-  }
-  base::StopToken stop() const { return source_.get_token(); }
-
- private:
-  base::StopSource source_;
-  mutable absl::Mutex mu_;
-  absl::Status why_ ABSL_GUARDED_BY(mu_);
-};
-
 class ServerImpl : public Server {
  public:
-  ServerImpl(ServeOptions options, ViewerPtr local)
-      : options_(std::move(options)), local_(std::move(local)) {}
+  ServerImpl(ServeOptions options, std::unique_ptr<PlaneAccess> plane)
+      : options_(std::move(options)), plane_(std::move(plane)) {}
   ~ServerImpl() override { Stop(); }
 
   absl::Status Listen() {
@@ -90,6 +68,7 @@ class ServerImpl : public Server {
     http.max_body_bytes = 0;
     http.max_header_bytes = kMostHeaderBytes;
     http.max_stream_backlog_bytes = kMostStreamBacklog;
+    http.stream_window_bytes = kMostStreamBacklog / 2;
     http.max_outputs_bytes = kMostOutputBytes;
     http.stall_timeout = absl::Seconds(30);
     http.first_request_timeout = absl::Seconds(10);
@@ -113,10 +92,11 @@ class ServerImpl : public Server {
     }
     ASSIGN_OR_RETURN(http_, base::HttpServer::Start(std::move(http), std::move(handler)));
     // What is asked first is read before somebody asks.
-    if (local_ != nullptr) ReadFleet(local_);
+    if (options_.mode == Mode::kLocal) ReadFleet(plane_->local());
     timers_.After(kTick, [this] { Tick(); });
     timers_.After(kHeartbeat, [this] { Beat(); });
     timers_.After(kForgetEvery, [this] { Forget(); });
+    if (options_.load_plane != nullptr) LoadPlaneLater();
     return absl::OkStatus();
   }
 
@@ -162,14 +142,15 @@ class ServerImpl : public Server {
 
   // Finds out who asks.
   void Admit(const kube::aggregation::UserInfo* user, const ExchangePtr& exchange) {
-    if (local_ != nullptr) return AnswerFor(local_, exchange);
+    if (options_.mode == Mode::kLocal) return AnswerFor(plane_->local(), exchange);
     if (user != nullptr) {
       const std::string owner = OwnerOf(*user);
-      return Try(owner, ForUser(options_.plane, *user), owner, exchange);
+      return Try(owner, ForUser(plane_->connection(), *user), owner, exchange);
     }
     const absl::StatusOr<std::string> token = TokenOf(exchange->request());
     if (!token.ok()) return exchange->Send(ErrorAnswer(token.status()));
-    Try(OwnerOf(*token), WithToken(options_.plane, *token), PeerOf(exchange->request()), exchange);
+    Try(OwnerOf(*token), WithToken(plane_->connection(), *token), PeerOf(exchange->request()),
+        exchange);
   }
 
   // Finds out whether the credentials count; `waits_as` is whose share of the queue that takes.
@@ -177,7 +158,8 @@ class ServerImpl : public Server {
            const std::string& waits_as, const ExchangePtr& exchange) {
     Run(one_, waits_as, exchange, [this, owner, credentials, exchange] {
       const auto viewer = viewers_.Find(owner, credentials, exchange->stop());
-      if (!viewer.ok()) return exchange->Send(ErrorAnswer(AboutCredentials(viewer.status())));
+      if (!viewer.ok())
+        return exchange->Send(ErrorAnswer(plane_->About(viewer.status(), absl::Now())));
       AnswerFor(*viewer, exchange);
     });
   }
@@ -194,27 +176,12 @@ class ServerImpl : public Server {
     if (!parameters.ok()) return exchange->Send(ErrorAnswer(parameters.status()));
     exchange->EndAfter(route->patience);
     if (request.path == "/api/fleet" && request.query.empty()) return SendFleet(viewer, exchange);
-    Run(PoolOf(route->work), viewer->owner(), exchange,
-        [this, route, viewer, exchange, parameters = *std::move(parameters)] {
-          const base::StopToken stop = exchange->stop();
-          const absl::Status counts = CheckPlane(*viewer, stop);
-          if (!counts.ok()) return exchange->Send(counts);
-          exchange->Send(route->view({*viewer, parameters, options_.flags, options_.daemon, stop}));
-          if (route->work != Work::kOne) malloc_trim(0);
-        });
+    answers_.Answer({viewer, *route, *std::move(parameters)}, exchange);
   }
 
   // Says in one sentence, and soon, that the control plane does not answer, or lets nobody in.
   absl::Status CheckPlane(Viewer& viewer, const base::StopToken& stop) const {
-    return AboutCredentials(viewer.CheckCredentials(stop));
-  }
-
-  // Tokens are the viewers' own, other credentials those of this program.
-  absl::Status AboutCredentials(const absl::Status& counts) const {
-    if (options_.mode == Mode::kTokens || !absl::IsUnauthenticated(counts)) return counts;
-    return absl::FailedPreconditionError(
-        "the control plane does not accept the kubeconfig's credentials (any more): renew them, "
-        "and start karmada-lens serve again");
+    return plane_->About(viewer.CheckCredentials(stop), absl::Now());
   }
 
   kube::aggregation::WorkPool& PoolOf(Work work) {
@@ -251,11 +218,10 @@ class ServerImpl : public Server {
       if (!answer->status.ok()) return exchange->Send(ErrorAnswer(answer->status));
       const std::string etag = absl::StrCat("\"", answer->fingerprint, "\"");
       const bool is_known = exchange->request().Header("if-none-match") == etag;
-      base::HttpResponse response =
-          Answer(is_known ? 304 : 200, "application/json", is_known ? "" : *answer->json);
-      response.headers.emplace_back("Cache-Control", "no-store");
-      response.headers.emplace_back("ETag", etag);
-      exchange->Send(std::move(response));
+      base::HttpResponse head = JsonHead(is_known ? 304 : 200);
+      head.headers.emplace_back("ETag", etag);
+      if (is_known) return exchange->Send(std::move(head));
+      exchange->SendShared(answer->json, std::move(head));
     };
     const absl::Duration max_age = std::max(kPause, kPausePerReading * took);
     const auto place = viewer->fleet().Want(max_age, base::RealClock().SteadyNow(), send);
@@ -377,6 +343,7 @@ class ServerImpl : public Server {
       const FleetAnswerPtr last = viewer->fleet().Last();
       due.emplace(last == nullptr ? base::SteadyTime::InfinitePast() : last->ended, viewer);
     }
+    answers_.ForgetOld();
     for (const auto& [at, viewer] : due) {
       if (readings_ < kThreadsForLists) ReadFleet(viewer);
     }
@@ -389,33 +356,55 @@ class ServerImpl : public Server {
     timers_.After(kHeartbeat, [this] { Beat(); });
   }
 
+  // Credentials that were renewed in the kubeconfig take effect: all who look begin again.
+  void LoadPlaneLater() {
+    timers_.After(options_.load_every, [this] {
+      const bool runs = one_.Run([this] {
+        if (plane_->Reload()) UsePlane();
+        LoadPlaneLater();
+      });
+      if (!runs) LoadPlaneLater();
+    });
+  }
+
+  void UsePlane() {
+    viewers_.ForgetAll();
+    if (api_ != nullptr) api_->Use(plane_->connection());
+    if (options_.mode == Mode::kLocal) ReadFleet(plane_->local());
+    streams_.EndOlderThan(absl::ZeroDuration(), "again");
+  }
+
   void Forget() {
     viewers_.ForgetIdle();
     timers_.After(kForgetEvery, [this] { Forget(); });
   }
 
   const ServeOptions options_;
-  const ViewerPtr local_;               // nullptr unless the mode is kLocal.
+  const std::unique_ptr<PlaneAccess> plane_;
   std::unique_ptr<AggregatedApi> api_;  // nullptr unless it is kUsers.
   base::StopSource stop_;
   std::atomic<int> readings_ = 0;  // Of the fleet, that are made or wait for a thread.
   Viewers viewers_;
   base::Timers timers_{base::RealClock()};
   Streams streams_;
-  kube::aggregation::WorkPool one_{"lens-one", kThreadsForOne, kMostWaiting};
-  kube::aggregation::WorkPool lists_{"lens-lists", kThreadsForLists, kMostWaiting};
-  kube::aggregation::WorkPool what_if_{"lens-what-if", kThreadsForWhatIf, kMostWaiting};
-  std::unique_ptr<base::HttpServer> http_;
-};
+  AnswerMaker answers_{{timers_, stop_.get_token(), [this](Work work) -> auto& {return PoolOf(work);
+}, [this](auto& viewer, const auto& stop) { return CheckPlane(viewer, stop); }, options_.flags,
+    options_.daemon
+}  // namespace
+};  // namespace lens::serve
+kube::aggregation::WorkPool one_{"lens-one", kThreadsForOne, kMostWaiting};
+kube::aggregation::WorkPool lists_{"lens-lists", kThreadsForLists, kMostWaiting};
+kube::aggregation::WorkPool what_if_{"lens-what-if", kThreadsForWhatIf, kMostWaiting};
+std::unique_ptr<base::HttpServer> http_;
+}
+;
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServeOptions options) {
-  ViewerPtr local;
-  if (options.mode == Mode::kLocal) {
-    ASSIGN_OR_RETURN(local, Viewer::Create(options.plane, ""));
-  }
-  auto server = std::make_unique<ServerImpl>(std::move(options), std::move(local));
+  ASSIGN_OR_RETURN(auto plane,
+                   PlaneAccess::Create(options.mode, options.plane, options.load_plane));
+  auto server = std::make_unique<ServerImpl>(std::move(options), std::move(plane));
   RETURN_IF_ERROR(server->Listen());
   return server;
 }

@@ -5,11 +5,13 @@
 #ifndef LENS_SERVE_SERVER_H_
 #define LENS_SERVE_SERVER_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/http_server.h"
 #include "base/tls.h"
 #include "config/options.h"
@@ -28,6 +30,9 @@ struct ServeOptions {
   // The control plane. With kTokens none of its credentials is used; with kUsers they say whom to
   // believe, and act for the users.
   kube::ConnectionConfig plane;
+  // Reads the kubeconfig again, so that credentials that were renewed there take effect.
+  std::function<absl::StatusOr<kube::ConnectionConfig>()> load_plane;
+  absl::Duration load_every = absl::Seconds(10);
   why::Question flags;     // What is not about one object.
   config::Options daemon;  // The daemon's flags, for questions what would happen.
 };

@@ -73,10 +73,22 @@ base::HttpResponse Answer(int code, std::string content_type, std::string body) 
   return response;
 }
 
-base::HttpResponse JsonAnswer(int code, const json::Value& value) {
-  base::HttpResponse response = Answer(code, "application/json", json::Write(value));
+base::HttpResponse JsonHead(int code) {
+  base::HttpResponse response = Answer(code, "application/json", "");
   response.headers.emplace_back("Cache-Control", "no-store");
   return response;
+}
+
+base::HttpResponse JsonAnswer(int code, const json::Value& value) {
+  base::HttpResponse response = JsonHead(code);
+  response.body = json::Write(value);
+  return response;
+}
+
+absl::Status CheckLength(size_t bytes) {
+  if (bytes <= kMostAnswerBytes) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrCat("the answer has more than ", kMostAnswerBytes >> 20, " MB: ask for less of it"));
 }
 
 base::HttpResponse ErrorAnswer(const absl::Status& status) {

@@ -2,6 +2,7 @@
 #ifndef LENS_SERVE_SHOWN_H_
 #define LENS_SERVE_SHOWN_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,11 @@ json::Value SubjectOf(const kube::Gvk& gvk, const kube::ObjectKey& key);
 // Returns an answer with the headers that all have: a browser keeps it from other origins, and
 // takes it for nothing but what it is.
 base::HttpResponse Answer(int code, std::string content_type, std::string body);
+// The head of one in JSON, which no one else keeps.
+base::HttpResponse JsonHead(int code);
 base::HttpResponse JsonAnswer(int code, const json::Value& value);
+// kOutOfRange when an answer may not have so many bytes.
+absl::Status CheckLength(size_t bytes);
 // Returns {"error": {"code", "message"}}.
 base::HttpResponse ErrorAnswer(const absl::Status& status);
 

@@ -44,17 +44,18 @@ kube::ClientOptions OptionsFor(const kube::ConnectionConfig& config) {
 }  // namespace
 
 Viewer::Viewer(kube::ConnectionConfig config, std::shared_ptr<kube::Transport> transport,
-               std::string owner)
+               std::string owner, int version)
     : owner_(std::move(owner)),
+      version_(version),
       config_(std::move(config)),
       client_(std::move(transport), OptionsFor(config_), base::RealClock(), nullptr),
       mapper_(client_, base::RealClock()) {}
 
 absl::StatusOr<std::shared_ptr<Viewer>> Viewer::Create(kube::ConnectionConfig config,
-                                                       std::string owner) {
+                                                       std::string owner, int version) {
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
   return std::shared_ptr<Viewer>(
-      new Viewer(std::move(config), std::move(transport), std::move(owner)));
+      new Viewer(std::move(config), std::move(transport), std::move(owner), version));
 }
 
 absl::Status Viewer::CheckAnswers(const base::StopToken& stop) { return AskVersion(stop).status(); }
@@ -68,8 +69,15 @@ absl::StatusOr<kube::HttpResponse> Viewer::AskVersion(const base::StopToken& sto
 
 absl::Status Viewer::CheckCredentials(const base::StopToken& stop) {
   const absl::StatusOr<kube::HttpResponse> answer = AskVersion(stop);
-  if (absl::IsUnauthenticated(answer.status()) || (answer.ok() && answer->code == kUnauthorized)) {
-    return absl::UnauthenticatedError("the control plane does not accept the token (any more)");
+  if (absl::IsUnauthenticated(answer.status())) {  // A file or a plugin has none to show.
+    return absl::UnauthenticatedError(absl::StrCat(
+        "there are no credentials for the control plane: ", answer.status().message()));
+  }
+  if (answer.ok() && answer->code == kUnauthorized) {
+    const bool is_token = !owner_.empty() && config_.impersonate_user.empty();
+    return absl::UnauthenticatedError(absl::StrCat("the control plane does not accept the ",
+                                                   is_token ? "token" : "kubeconfig's credentials",
+                                                   " (any more)"));
   }
   RETURN_IF_ERROR(answer.status());
   const int code = answer->code;
@@ -181,6 +189,12 @@ void Viewers::Touch(const Viewer& viewer) {
   absl::MutexLock lock(&mu_);
   const auto found = entries_.find(viewer.owner());
   if (found != entries_.end()) found->second.last_asked = base::RealClock().SteadyNow();
+}
+
+void Viewers::ForgetAll() {
+  std::map<std::string, Entry> all;  // Destroyed without the lock.
+  absl::MutexLock lock(&mu_);
+  all.swap(entries_);
 }
 
 void Viewers::ForgetIdle() {

@@ -28,10 +28,12 @@ class Viewer {
  public:
   // `owner` names the viewer among others: a digest of the token or of the user, "" for the local
   // one. Fails when the configuration cannot be used.
+  // `version` tells the local one from those before it, which had other credentials.
   static absl::StatusOr<std::shared_ptr<Viewer>> Create(kube::ConnectionConfig config,
-                                                        std::string owner);
+                                                        std::string owner, int version = 0);
 
   const std::string& owner() const { return owner_; }
+  int version() const { return version_; }
   const kube::ConnectionConfig& config() const { return config_; }
   kube::Client& client() { return client_; }
   FleetReading& fleet() { return fleet_; }
@@ -48,11 +50,12 @@ class Viewer {
 
  private:
   Viewer(kube::ConnectionConfig config, std::shared_ptr<kube::Transport> transport,
-         std::string owner);
+         std::string owner, int version);
   // kUnavailable when there is no answer.
   absl::StatusOr<kube::HttpResponse> AskVersion(const base::StopToken& stop);
 
   const std::string owner_;
+  const int version_;
   const kube::ConnectionConfig config_;
   kube::Client client_;
   kube::RestMapper mapper_;
@@ -83,6 +86,8 @@ class Viewers {
                                  const base::StopToken& stop);
   // Says that the viewer still looks.
   void Touch(const Viewer& viewer);
+  // Forgets all, because the control plane is reached in another way.
+  void ForgetAll();
   // Forgets those who have asked nothing for kViewerLeaves.
   void ForgetIdle();
   size_t size() const;

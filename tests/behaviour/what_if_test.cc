@@ -1,6 +1,6 @@
 // What karmada-lens plan says of a change of the fleet, and what happens when it is made: random
 // fleets, from seeds. WHAT_IF_FIRST_SEED and WHAT_IF_SEEDS choose others. With TEST_PLANE they are
-// those of real servers; `make e2e` does not run them (tests/e2e/README.md).
+// those of real servers, where cases/test_what_if.py runs them (tests/e2e/README.md).
 #include <cstdlib>
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 
 The control plane is a stub that answers from memory with objects of usual sizes, so that nearly all of the time is the program's. Each
 template is a Deployment with a policy of its own, in `copies` clusters. `down` clusters are not ready, one template in a hundred finds no
-place, one in a hundred is refused by a member, and one in two hundred has no policy.
+place, one in a hundred is refused by a member, and one in two hundred has no policy. page.py has the same control plane.
 """
 
 import argparse
@@ -217,12 +217,38 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, b'{"kind":"List","metadata":' + metadata + b',"items":[' + b",".join(items[first:first + limit]) + b"]}")
 
 
+def serve(options):
+    """Starts the stub; returns its server, which is shut down by who has called."""
+    Handler.lists = Fleet(options).lists
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    server.handle_error = lambda *_: None  # Who asked has gone.
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def write_kubeconfig(folder, port):
+    path = pathlib.Path(folder) / "config"
+    path.write_text(json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "a", "clusters": [{"name": "a", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}], "users": [{"name": "a", "user": {"token": "t"}}]}), encoding="utf-8")
+    return path
+
+
+def options_parser(documentation):
+    """What decides how large the control plane is, and which program is measured."""
+    parser = argparse.ArgumentParser(description=documentation, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--templates", type=int, default=5000)
+    parser.add_argument("--clusters", type=int, default=100)
+    parser.add_argument("--copies", type=int, default=2)
+    parser.add_argument("--down", type=int, default=1)
+    parser.add_argument("--lens", default=ROOT / "build" / "release" / "bin" / "karmada-lens")
+    return parser
+
+
 def run(lens, port, folder, extra):
     """Runs the program once; returns its answer, seconds, CPU seconds and the most memory in MB."""
-    kubeconfig = pathlib.Path(folder) / "config"
-    kubeconfig.write_text(json.dumps({
-        "apiVersion": "v1", "kind": "Config", "current-context": "a", "clusters": [{"name": "a", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
-        "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}], "users": [{"name": "a", "user": {"token": "t"}}]}))
+    kubeconfig = write_kubeconfig(folder, port)
     start = time.monotonic()
     with open(pathlib.Path(folder) / "out", "w+", encoding="utf-8") as out:
         process = subprocess.Popen([lens, "why", "--kubeconfig", kubeconfig, "-o", "json", *extra], stdout=out)
@@ -236,17 +262,10 @@ def run(lens, port, folder, extra):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--templates", type=int, default=5000)
-    parser.add_argument("--clusters", type=int, default=100)
-    parser.add_argument("--copies", type=int, default=2)
-    parser.add_argument("--down", type=int, default=1)
+    parser = options_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--lens", default=ROOT / "build" / "release" / "bin" / "karmada-lens")
     options = parser.parse_args()
-    Handler.lists = Fleet(options).lists
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = serve(options)
     size = sum(len(item) for items in Handler.lists.values() for item in items) / 1e6
     print(f"{options.templates} templates in {options.copies} of {options.clusters} clusters, {options.down} not ready; {size:.0f} MB of objects")
     with tempfile.TemporaryDirectory() as folder:

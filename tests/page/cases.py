@@ -1,5 +1,6 @@
 """What the page promises, tried in a real browser. Each case is a function; run.py runs them in this order."""
 
+import base64
 import json
 import time
 import urllib.error
@@ -447,6 +448,48 @@ def test_a_server_that_ends_is_said(world):
             assert not browser.text("#alert")
         finally:
             page.stop()
+
+
+def test_credentials_of_the_server_that_are_renewed_while_somebody_looks(world):
+    world.gate.tokens = {"first"}
+    page = Page(world.gate.write_kubeconfig("first"))
+    try:
+        with Browser() as browser:
+            show(browser, page, "#/clusters")
+            world.gate.tokens = {"second"}
+            browser.wait("it says so", "return document.getElementById('alert').textContent.includes('accept the kubeconfig')")
+            assert "Renew the credentials" in browser.text("#alert"), browser.text("#alert")
+            assert "member1" in browser.text("main"), "what was there stays"
+            browser.run("location.hash = '#/policies'")
+            browser.wait_for_text("main", "tries again by itself")
+            world.gate.write_kubeconfig("second")
+            browser.wait_for_text("main", "govern nothing")
+            browser.wait("it follows again", """return document.getElementById('state').textContent.startsWith('Live')
+                && !document.getElementById('alert').textContent""")
+    finally:
+        page.stop()
+
+
+def test_credentials_of_a_cluster_that_expire_and_are_renewed(world):
+    secret = "/api/v1/namespaces/karmada-cluster/secrets/member2"
+    good = world.sandbox.call("GET", secret)["data"]["token"]
+
+    def put(token):
+        world.sandbox.call("PUT", secret, {**world.sandbox.call("GET", secret), "data": {
+            **world.sandbox.call("GET", secret)["data"], "token": token}})
+
+    with Browser() as browser:
+        show(browser, world.page, "#/object/Deployment.v1.apps/fine/catalogue")
+        before = browser.text("main h1")
+        put(base64.b64encode(b"expired").decode())
+        try:
+            browser.wait_for_text("main h1", "member2 refuses Karmada's credentials (Secret karmada-cluster/member2)")
+            assert "Put a valid token into that Secret" in browser.text("main .advice"), browser.text("main .advice")
+        finally:
+            put(good)
+        browser.wait("it is fine again", "return document.querySelector('main h1').textContent === arguments[0]", before)
+        show(browser, world.page, "#/clusters")
+        browser.wait_for_text("main h1", "3 of 3")
 
 
 def test_fifty_broken_situations_and_what_is_said_first(world):

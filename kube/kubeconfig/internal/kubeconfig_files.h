@@ -21,6 +21,8 @@ struct ConfigEnvironment {
 };
 absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOptions& options,
                                                           const ConfigEnvironment& environment);
+absl::StatusOr<std::string> CurrentContextFrom(const KubeconfigOptions& options,
+                                               const ConfigEnvironment& environment);
 
 // The named entries of one or several kubeconfigs, each with the directory to which its relative
 // file names refer.
@@ -36,6 +38,7 @@ class KubeconfigEntries {
   absl::StatusOr<bool> Merge(absl::string_view text, const std::string& directory);
   // Returns the connection that a context ("" for the current one) defines. kInvalidArgument.
   absl::StatusOr<ConnectionConfig> Resolve(const std::string& context) const;
+  const std::string& current_context() const { return current_context_; }
 
  private:
   using Section = std::map<std::string, Entry, std::less<>>;

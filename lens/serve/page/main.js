@@ -19,8 +19,9 @@ const stateLine = document.getElementById("state");
 const news = document.getElementById("news");
 
 const NOTHING = {address: null, text: null, readAt: null};
-// A view that follows is asked for again after three times as long as its answer took, or this many milliseconds.
-const MOST_REST = 60000;
+// A view that follows is asked for again after as long as its answer took, or this many milliseconds. More is not needed: the
+// server makes an answer once for all who ask, and for each reading of the fleet, which takes a quarter of the time at most.
+const MOST_REST = 20000;
 
 let shown = NOTHING;                // What is on the screen, of which answer, and when that was read.
 let current = 0;                    // Counts, so that a late answer does not win.
@@ -234,7 +235,7 @@ async function show() {
 // The question has been answered, which took so long. News that came meanwhile has it asked again.
 function rest(view, took) {
   pending = null;
-  restUntil = performance.now() + Math.max(view.rest ?? 0, Math.min(3 * took, MOST_REST));
+  restUntil = performance.now() + Math.max(view.rest ?? 0, Math.min(took, MOST_REST));
   if (hasNews && refused === null && (failed !== null || view.follows !== "")) showAgain();
 }
 

@@ -37,7 +37,27 @@ absl::StatusOr<ConnectionConfig> Load(const KubeconfigOptions& options,
   return LoadConnectionConfigFrom(options, environment);
 }
 
+// As Load, of the context's name.
+std::string ContextOf(const KubeconfigOptions& options,
+                      std::map<std::string, std::string> variables = {}) {
+  ConfigEnvironment environment;
+  environment.variable = [&](const char* name) { return variables[name]; };
+  return CurrentContextFrom(options, environment).value();
+}
+
 }  // namespace
+
+TEST_CASE("The context that a kubeconfig means by default is known by its name") {
+  const tests::TempDirectory dir;
+  dir.Write("config", Kubeconfig(kServer, "token: t"));
+  dir.Write("empty", "");
+  const std::string path = dir.path() + "/config";
+  CHECK(ContextOf({path, ""}) == "main");
+  CHECK(ContextOf({path, "other"}) == "other");
+  CHECK(ContextOf({"", ""}, {{"KUBECONFIG", dir.path() + "/empty:" + path}}) == "main");
+  CHECK(ContextOf({"", ""}, {{"KUBERNETES_SERVICE_HOST", "h"}, {"KUBERNETES_SERVICE_PORT", "1"}}) ==
+        "");
+}
 
 TEST_CASE("A kubeconfig's cluster fields all arrive") {
   const auto config =

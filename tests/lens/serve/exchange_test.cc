@@ -102,6 +102,9 @@ TEST_CASE("Serve: the documents name the bounds that there are") {
   for (const std::string& part :
        {absl::StrCat("| ", kMostViewers, "; forgotten after five minutes |"),
         absl::StrCat("| ", kMostFleetBytes >> 20, " MiB, the last answer"),
+        absl::StrCat("three times as long as that took, ", seconds(kShareAtLeast), " to ",
+                     seconds(kShareAtMost), ", and no longer than until the fleet is read again; ",
+                     kMostSharedBytes >> 20, " MiB of all viewers"),
         absl::StrCat("| connections | ", kMostConnections, " |"),
         absl::StrCat("| ", kMostStreams, " in all, ", kMostStreamsOfViewer,
                      " for each token or user; ", kMostStreamBacklog >> 10, " KiB unread |"),
