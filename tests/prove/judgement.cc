@@ -33,6 +33,10 @@ void Widen(Record& reference, const Record& other) {
   };
   add(reference.late_errors, other.late_errors);
   add(reference.late_writes, other.late_writes);
+  for (const auto& [operation, times] : other.late_calls) {
+    int& most = reference.late_calls[operation];
+    most = std::max(most, times);
+  }
   for (size_t i = 0; i < reference.delivered.size() && i < other.delivered.size(); ++i) {
     reference.delivered[i].insert(other.delivered[i].begin(), other.delivered[i].end());
   }
@@ -66,6 +70,11 @@ std::vector<std::string> Violations(const Record& reference, const Record& run,
   }
   for (const std::string& error : run.late_errors) {
     if (!known_errors.contains(error)) found.push_back(absl::StrCat("fails at the end: ", error));
+  }
+  for (const auto& [operation, times] : run.late_calls) {
+    const auto known = reference.late_calls.find(operation);
+    if (known != reference.late_calls.end() && times <= known->second) continue;
+    found.push_back(absl::StrCat("asked at the end: ", operation, " ", times, " times"));
   }
   const absl::StatusOr<std::vector<Plan>> plans = ReadPlans(name);
   const bool may_warn =

@@ -1,12 +1,13 @@
 // The worker of run.py: runs one workload under the perturbations whose names it reads, line by
 // line, and writes a line of JSON for each.
 //
-//   prove_worker [--real-time] --workload=FILE --directory=DIR -- PROGRAM FLAG...
+//   prove_worker [--real-time] [--order=FILE] --workload=FILE --directory=DIR -- PROGRAM FLAG...
 //   prove_worker --workload=FILE --directory=DIR -- AGENT FLAG... -- CONTROLLER-MANAGER FLAG...
 //   prove_worker --seed=FILE --directory=DIR -- PROGRAM FLAG...
 //
 // The first line that it writes is about the reference; with a seed it names the runs that there
-// are. A run whose line is missing has ended the process.
+// are. With an order, all runs but references deliver events as it says (delivery_order.h). A run
+// whose line is missing has ended the process.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -27,7 +28,7 @@ namespace {
 
 struct Arguments {
   bool real_time = false;
-  std::string workload, seed, directory;
+  std::string workload, seed, directory, order;
   std::vector<std::string> command, beside;
 };
 
@@ -46,6 +47,8 @@ bool Read(int argc, char** argv, Arguments& arguments) {
       arguments.workload = std::string(word);
     } else if (absl::ConsumePrefix(&word, "--seed=")) {
       arguments.seed = std::string(word);
+    } else if (absl::ConsumePrefix(&word, "--order=")) {
+      arguments.order = std::string(word);
     } else if (absl::ConsumePrefix(&word, "--directory=")) {
       arguments.directory = std::string(word);
     } else {
@@ -76,8 +79,9 @@ int Perturb(const Arguments& arguments, prove::TimeDriver& time) {
   int number = 0;
   const auto run = [&](const std::string& name, const prove::Record* reference) {
     const std::string directory = absl::StrCat(arguments.directory, "/", number++);
+    const std::string order = name == "reference" ? "" : arguments.order;
     auto record = prove::Run(*workload, name, reference,
-                             {arguments.command, arguments.beside, directory}, time);
+                             {arguments.command, arguments.beside, directory, order}, time);
     return record;
   };
   auto reference = run("reference", nullptr);
