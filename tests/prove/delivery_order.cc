@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -39,9 +40,15 @@ std::string WatchOf(const sandbox::RequestFacts& watch) {
   return text;
 }
 
+// Pods have names by chance.
+absl::string_view NameOf(const sandbox::Delivery& delivery) {
+  const absl::string_view name = delivery.object->name();
+  return delivery.watch->info.gvr.resource == "pods" ? name.substr(0, name.rfind('-')) : name;
+}
+
 std::string WordsOf(const sandbox::Delivery& delivery) {
   return absl::StrCat("deliver ", WatchOf(*delivery.watch), " ", delivery.type, " ",
-                      delivery.object->ns(), "/", delivery.object->name());
+                      delivery.object->ns(), "/", NameOf(delivery));
 }
 
 // A name that the server deals out is not known yet.
@@ -74,6 +81,13 @@ const sandbox::Delivery* FirstOf(const std::vector<sandbox::Delivery>& held) {
   return first;
 }
 
+// What follows time, and not what was delivered, is recorded, and waits for nothing.
+bool FollowsTime(const std::string& line) {
+  return absl::StrContains(line, " clusters.cluster.karmada.io/status ") ||
+         (absl::StrContains(line, "deliver ") &&
+          absl::StrContains(line, " clusters.cluster.karmada.io "));
+}
+
 bool DecidesOfDeliveries(const Plan& plan) { return !plan.kinds.empty() || !plan.server.empty(); }
 
 }  // namespace
@@ -91,6 +105,7 @@ absl::StatusOr<std::vector<std::string>> ReadOrder(const std::string& path,
 DeliveryOrder::DeliveryOrder(std::shared_ptr<Perturbation> run, std::vector<std::string> again)
     : run_(std::move(run)), again_(!again.empty()) {
   for (std::string& line : again) {
+    if (FollowsTime(line)) continue;
     places_[line].push_back(expected_.size());
     expected_.push_back({std::move(line)});
   }
@@ -105,7 +120,7 @@ void DeliveryOrder::Note(const std::string& words) {
   const std::string line = Line(words);
   const auto places = places_.find(line);
   if (places == places_.end()) {
-    unknown_.push_back(line);
+    if (!FollowsTime(line)) unknown_.push_back(line);
     return;
   }
   expected_[places->second.front()].over = true;
@@ -140,6 +155,7 @@ void DeliveryOrder::GiveUp(size_t line) {
 void DeliveryOrder::BeginStep(int step) {
   absl::MutexLock lock(&mu_);
   step_ = step;
+  looked_at_.reset();
   for (size_t i = next_; i < expected_.size() && StepOf(expected_[i].line) < step; ++i) GiveUp(i);
   Advance();
 }

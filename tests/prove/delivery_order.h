@@ -17,6 +17,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,7 +97,8 @@ class DeliveryOrder : public sandbox::Interference {
   std::map<std::string, std::deque<size_t>> places_ ABSL_GUARDED_BY(mu_);  // Of lines not over.
   size_t next_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Duration since_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();  // It was the next one.
-  size_t looked_at_ ABSL_GUARDED_BY(mu_) = 0;  // The next one when it was looked at last.
+  // The next one when it was looked at last in this step.
+  std::optional<size_t> looked_at_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, GatePtr> gates_ ABSL_GUARDED_BY(mu_);  // By watch.
   std::vector<HeldWrite> writes_ ABSL_GUARDED_BY(mu_);         // Those that wait.
   std::vector<std::string> missed_ ABSL_GUARDED_BY(mu_), unknown_ ABSL_GUARDED_BY(mu_);

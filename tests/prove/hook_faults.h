@@ -30,8 +30,8 @@ namespace prove {
 //   an error of the server, such as 500; 429 with Retry-After
 bool IsHookFault(absl::string_view name);
 
-// Whether a call that meets this fault gets its right answer in time.
-bool IsBorne(absl::string_view fault);
+// Whether calls that meet this fault get their right answers in time all the same.
+bool IsBorne(const Plan& plan);
 
 // Thread-safe.
 class HookFaults {

@@ -90,8 +90,8 @@ class Proof:
         random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
         return runs[:self.options.runs] if self.options.runs else runs
 
-    def worker(self, path):
-        return Worker(self.options.build, path, self.command, self.logs, self.options.real_time, self.deadline + LAST_RUN, self.options.order)
+    def worker(self, path, flags=()):
+        return Worker(self.options.build, path, self.command, self.logs, self.options.real_time, self.deadline + LAST_RUN, flags)
 
     def again(self, workload, run):
         """The command that repeats a run."""
@@ -170,6 +170,8 @@ class Proof:
             self.say(f"FAILED {path.stem}: {entry['run']}")
             for line in entry["violations"][:8]:
                 self.say(f"    {line}")
+            if result.get("logs"):
+                self.say(f"    logs: {result['logs']}")
         return bool(violations)
 
     def all(self, paths):
@@ -235,12 +237,14 @@ def repeat(proof):
     path = options.workload_file or workloads([name], CLASSES)[0]
     if options.shrink:
         return int(shrink(proof, path, run))
-    worker = proof.worker(path)
+    worker = proof.worker(path, ["--keep", *([f"--order={options.order.resolve()}"] if options.order else [])])
     result = worker.run(run)
     print(json.dumps(result, indent=1) if result else worker.error())
     print(f"logs: {worker.directory}")
-    for order in sorted(worker.directory.glob("*/order"))[-1:]:
+    if result and (order := pathlib.Path(result.get("logs", "")) / "order").exists():
         print(f"order: {order}")
+    if result and (result.get("orderMissed") or result.get("orderUnknown")):
+        print(f"not the same run: {len(result['orderMissed'])} lines of its order did not come, {len(result['orderUnknown'])} others did")
     worker.end()
     return int(not result or bool(result["violations"]))
 

@@ -62,6 +62,15 @@ class PlanTest(unittest.TestCase):
         held = {name.rsplit(" ", 1)[0] for index in range(5) for name in names(classes.election_runs(REFERENCE, scope.of(index, 5)))}
         self.assertLessEqual(set(classes.elections()), held)
 
+    def test_the_first_call_of_each_operation_in_each_step_meets_each_fault_of_a_webhook(self):
+        reference = {"callsOfStep": [[], ["Retain", "InterpretHealth", "Retain"], ["InterpretHealth"]]}
+        tried = names(classes.webhook_runs(reference, classes.Scope("1")))
+        for place in ("1.1 Retain", "1.1 InterpretHealth", "2.1 InterpretHealth"):
+            self.assertEqual(len([name for name in tried if name.endswith(" " + place) and " patch " not in name]), len(classes.HOOK_FAULTS))
+        self.assertEqual([name for name in tried if name.endswith("1.2 Retain")],
+                         [f"webhook {fault} 1.2 Retain" for fault in classes.LATER_HOOK_FAULTS])
+        self.assertEqual([name for name in tried if " patch " in name], ["webhook patch 1 1.1 Retain", "webhook patch 9 1.1 Retain"])
+
     def test_each_value_is_tried_with_a_policy_or_with_its_twin(self):
         probes = [f"spec.x ={number}" for number in range(50)]
         tried = []

@@ -45,7 +45,7 @@ constexpr absl::Duration kPatience = absl::Minutes(15);
 // What a kubelet does with a program that has ended with an error.
 constexpr absl::Duration kRestartPause = absl::Seconds(10);
 constexpr int kMostRestarts = 10;
-constexpr absl::Duration kPause = absl::Seconds(1);  // Between late deliveries.
+constexpr absl::Duration kPause = absl::Seconds(1);          // Between late deliveries.
 constexpr absl::Duration kLongestFault = absl::Minutes(10);  // Of a webhook.
 
 // Returns the number behind "VmRSS:" or "Threads:".
@@ -71,8 +71,9 @@ std::set<std::string> Warnings(sandbox::Fleet& fleet) {
   for (const kube::ObjectPtr& event : *events) {
     if (event->Get({"type"}).AsString() != "Warning") continue;
     const json::Value& about = event->Get({"involvedObject"});
+    const bool of_webhook = absl::StrContains(event->Get({"message"}).AsString(), "webhook");
     found.insert(absl::StrCat(about["kind"].AsString(), " ", about["name"].AsString(), " ",
-                              event->Get({"reason"}).AsString()));
+                              event->Get({"reason"}).AsString(), of_webhook ? kOfWebhook : ""));
   }
   return found;
 }

@@ -57,6 +57,8 @@ struct RunOptions {
   std::string order;  // A file that DeliveryOrder has written, to be done again; "" for none.
 };
 
+inline constexpr char kOfWebhook[] = " (of a webhook)";
+
 // What a run has shown.
 struct Record {
   std::vector<SettledState> states;  // After each step.
@@ -70,12 +72,13 @@ struct Record {
   std::vector<std::set<std::string>> classes_of_step;
   std::vector<std::vector<std::string>> calls_of_step;  // HookFaults::CallsOfStep.
   std::map<std::string, int> late_calls;                // Of the webhook, in the quiet time.
-  std::vector<int64_t> versions;         // Of the control plane, after each step.
-  std::set<std::string> errors;          // Requests that failed before the end.
-  std::vector<std::string> late_writes;  // In the quiet time at the end.
-  std::vector<std::string> late_errors;  // Requests that failed then.
+  std::vector<int64_t> versions;                        // Of the control plane, after each step.
+  std::set<std::string> errors;                         // Requests that failed before the end.
+  std::vector<std::string> late_writes;                 // In the quiet time at the end.
+  std::vector<std::string> late_errors;                 // Requests that failed then.
   std::vector<std::string> writes_at_restart;
-  std::set<std::string> warnings;  // "Kind name reason" of Warning events.
+  // "Kind name reason" of Warning events, with kOfWebhook at the end of those that speak of one.
+  std::set<std::string> warnings;
   std::vector<std::string> unmet;  // Of what the workload promises of its end.
   int restarts = 0;                // Of a daemon that has ended by itself.
   int threads = 0;                 // Of the daemon, at the end.

@@ -24,13 +24,13 @@ def is_seed(path):
 class Worker:
     """The process that runs one workload (worker_main.cc)."""
 
-    def __init__(self, build, workload, command, logs, real_time=False, until=float("inf"), order=None):
+    def __init__(self, build, workload, command, logs, real_time=False, until=float("inf"), flags=()):
         self._until = until
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
         self._errors = open(self.directory / "worker.log", "w")
         self._process = subprocess.Popen(
             [(ROOT / build) / "bin" / "prove_worker", f"--{'seed' if is_seed(workload) else 'workload'}={workload}",
-             f"--directory={self.directory}", *(["--real-time"] if real_time else []), *([f"--order={order}"] if order else []), "--", *command],
+             f"--directory={self.directory}", *(["--real-time"] if real_time else []), *flags, "--", *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
         try:
             self.reference = self._line()

@@ -1,13 +1,14 @@
 // The worker of run.py: runs one workload under the perturbations whose names it reads, line by
 // line, and writes a line of JSON for each.
 //
-//   prove_worker [--real-time] [--order=FILE] --workload=FILE --directory=DIR -- PROGRAM FLAG...
-//   prove_worker --workload=FILE --directory=DIR -- AGENT FLAG... -- CONTROLLER-MANAGER FLAG...
-//   prove_worker --seed=FILE --directory=DIR -- PROGRAM FLAG...
+//   prove_worker [--real-time] [--keep] [--order=FILE] --workload=FILE --directory=DIR -- PROGRAM
+//   FLAG... prove_worker --workload=FILE --directory=DIR -- AGENT FLAG... -- CONTROLLER-MANAGER
+//   FLAG... prove_worker --seed=FILE --directory=DIR -- PROGRAM FLAG...
 //
 // The first line that it writes is about the reference; with a seed it names the runs that there
-// are. With an order, all runs but references deliver events as it says (delivery_order.h). A run
-// whose line is missing has ended the process.
+// are. The logs of a run without violations are removed, unless they are to be kept. With an order,
+// all runs but references deliver events as it says (delivery_order.h). A run whose line is missing
+// has ended the process.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -27,7 +28,7 @@
 namespace {
 
 struct Arguments {
-  bool real_time = false;
+  bool real_time = false, keep = false;
   std::string workload, seed, directory, order;
   std::vector<std::string> command, beside;
 };
@@ -43,6 +44,8 @@ bool Read(int argc, char** argv, Arguments& arguments) {
     }
     if (word == "--real-time") {
       arguments.real_time = true;
+    } else if (word == "--keep") {
+      arguments.keep = true;
     } else if (absl::ConsumePrefix(&word, "--workload=")) {
       arguments.workload = std::string(word);
     } else if (absl::ConsumePrefix(&word, "--seed=")) {
@@ -60,8 +63,9 @@ bool Read(int argc, char** argv, Arguments& arguments) {
 }
 
 void Print(const std::string& name, const prove::Record& record,
-           const std::vector<std::string>& violations) {
+           const std::vector<std::string>& violations, const std::string& logs) {
   json::Value line = record.ToJson();
+  line.Set("logs", logs);
   line.Set("run", name);
   line.Set("violations", json::Value::Strings(violations));
   std::cout << json::Write(line) << std::endl;
@@ -86,16 +90,16 @@ int Perturb(const Arguments& arguments, prove::TimeDriver& time) {
   };
   auto reference = run("reference", nullptr);
   if (!reference.ok()) return Fail(reference.status());
-  Print("reference", *reference, prove::Violations(*reference, *reference, "reference"));
+  Print("reference", *reference, prove::Violations(*reference, *reference, "reference"),
+        absl::StrCat(arguments.directory, "/0"));
   for (std::string name; std::getline(std::cin, name);) {
     const auto record = run(name, &*reference);
     if (!record.ok()) return Fail(record.status());
     const std::vector<std::string> violations = prove::Violations(*reference, *record, name);
     if (name == "reference") prove::Widen(*reference, *record);
-    Print(name, *record, violations);
-    if (violations.empty()) {
-      std::filesystem::remove_all(absl::StrCat(arguments.directory, "/", number - 1));
-    }
+    const std::string logs = absl::StrCat(arguments.directory, "/", number - 1);
+    Print(name, *record, violations, logs);
+    if (violations.empty() && !arguments.keep) std::filesystem::remove_all(logs);
   }
   return 0;
 }
