@@ -45,6 +45,9 @@ class Runner {
     StageOptions stage{.command = options.command,
                        .directory = options.directory,
                        .longest_slack = absl::Milliseconds(20)};
+    if (workload_.has_webhook) {
+      stage.hook = [](const HookCall&, const base::HttpResponse&) { return HookVerdict(); };
+    }
     stage.command.insert(stage.command.end(), workload_.flags.begin(), workload_.flags.end());
     ASSIGN_OR_RETURN(stage_, Stage::Start(std::move(stage), time));
     sandbox::Fleet& fleet = stage_->fleet();

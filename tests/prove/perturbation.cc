@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "base/status.h"
+#include "tests/prove/hook_faults.h"
 #include "tests/prove/stage.h"
 
 namespace prove {
@@ -29,10 +30,6 @@ constexpr char kAll[] = "all";
 constexpr char kControlPlane[] = "karmada-apiserver";
 
 bool IsHost(const RequestFacts& request) { return request.server == kControlPlane; }
-
-bool IsFromBeside(const RequestFacts& request) {
-  return absl::StartsWith(request.http->remote_address, absl::StrCat(kBesideAddress, ":"));
-}
 
 std::string ResourceOf(const RequestFacts& request) {
   const kube::Gvr& gvr = request.info.gvr;
@@ -74,6 +71,7 @@ constexpr Form kForms[] = {
     {"merged", Plan::Kind::kMerged},
     {"late", Plan::Kind::kLate},
     {"order", Plan::Kind::kOrder},
+    {"webhook", Plan::Kind::kWebhook},
 };
 
 // Reads the words behind the form, one by one.
@@ -100,6 +98,11 @@ class Words {
     int step = 0;
     if (words_.empty() || !absl::SimpleAtoi(words_.front(), &step)) return;
     plan.first_step = plan.last_step = Number();
+  }
+  std::string Fault() {
+    std::string fault = Text();
+    if (!IsHookFault(fault)) complete_ = false;
+    return fault;
   }
   std::string Rest() {
     const std::string rest = absl::StrJoin(words_, " ");
@@ -162,6 +165,12 @@ void ReadArguments(Words& words, Plan& plan) {
       plan.kinds.push_back(words.Text());
       plan.first_step = plan.last_step = words.Number();
       break;
+    case Plan::Kind::kWebhook:
+      plan.fault = words.Fault();
+      plan.times = words.Number();
+      words.Write(plan);
+      plan.request_class = words.Rest();
+      break;
   }
 }
 
@@ -204,6 +213,10 @@ std::string RequestClass(const RequestFacts& request) {
   absl::StrAppend(&text, ResourceOf(request));
   if (!request.info.subresource.empty()) absl::StrAppend(&text, "/", request.info.subresource);
   return text;
+}
+
+bool IsFromBeside(const RequestFacts& request) {
+  return absl::StartsWith(request.http->remote_address, absl::StrCat(kBesideAddress, ":"));
 }
 
 bool Counts(const RequestFacts& request) {

@@ -39,11 +39,13 @@ struct Plan {
     kMerged,
     kLate,
     kOrder,
+    kWebhook,
   } kind = Kind::kReference;
-  // Crashes and answers: which write, of those of the step if there is one.
+  // Crashes and answers: which write, of those of the step if there is one. kWebhook: which call.
   int write = 0, second_write = 0;
-  int code = 0, times = 0;         // Errors.
-  std::string request_class;       // Errors.
+  int code = 0, times = 0;         // Errors; kWebhook, or for how many seconds.
+  std::string request_class;       // Errors; kWebhook: the operation.
+  std::string fault;               // kWebhook, as hook_faults.h has them.
   std::string server;              // kStale, kReconnect: "host", a member, or "all".
   int64_t revisions = 0;           // kStale, kReconnect.
   std::vector<std::string> kinds;  // kMerged, kLate, kOrder.
@@ -58,6 +60,9 @@ absl::StatusOr<std::vector<Plan>> ReadPlans(const std::string& run);
 
 // "host update works.work.karmada.io/status", "member list pods".
 std::string RequestClass(const sandbox::RequestFacts& request);
+
+// Whether it comes from the controller manager beside an agent.
+bool IsFromBeside(const sandbox::RequestFacts& request);
 
 // Whether it is a write that says something about what was propagated: not of a lease or an event.
 bool Counts(const sandbox::RequestFacts& request);
@@ -76,9 +81,12 @@ class Perturbation : public sandbox::Interference {
   // The process that crashes kill; 0 while there is none.
   void SetDaemon(pid_t daemon) { daemon_ = daemon; }
   void SetPhase(Phase phase) { phase_ = phase; }
+  Phase phase() const { return phase_; }
 
   // Returns whether the daemon was killed since the last call.
   bool TakeCrash() { return crashed_.exchange(false); }
+  // Notes that the moment of this step's perturbation has come.
+  void NoteStroke() { struck_ |= uint64_t{1} << current_.load(); }
   // Whether the moments of all perturbations have come.
   bool perturbed() const;
 
@@ -120,7 +128,6 @@ class Perturbation : public sandbox::Interference {
   bool IsHeld(const std::string& kind) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteWrite(const sandbox::RequestFacts& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Crash();
-  void NoteStroke() { struck_ |= uint64_t{1} << current_.load(); }
 
   const std::vector<Plan> plans_;
   std::atomic<size_t> current_ = 0;   // The plan of this step; plans_.size() for none.

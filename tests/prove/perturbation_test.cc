@@ -20,6 +20,14 @@ TEST_CASE("A run is known by its name") {
   CHECK(order->kinds == std::vector<std::string>{"host/works.work.karmada.io", "member/pods"});
   CHECK(order->first_step == 3);
   CHECK(order->last_step == 3);
+  const auto webhook = ReadPlan("webhook silent 9 2.3 Retain");
+  REQUIRE(webhook.ok());
+  CHECK(webhook->fault == "silent");
+  CHECK(webhook->times == 9);
+  CHECK(webhook->first_step == 2);
+  CHECK(webhook->write == 3);
+  CHECK(webhook->request_class == "Retain");
+  CHECK_FALSE(ReadPlan("webhook sleepy 9 2.3 Retain").ok());
   const auto late = ReadPlan("late timeout 1 host list works.work.karmada.io");
   REQUIRE(late.ok());
   CHECK(late->kind == Plan::Kind::kLateTimeout);

@@ -24,10 +24,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "kube/meta/selector.h"
 #include "sandbox/api_server.h"
+#include "tests/prove/delivery_order.h"
 #include "tests/prove/election.h"
+#include "tests/prove/hook_faults.h"
 #include "tests/prove/perturbation.h"
 
 namespace prove {
@@ -42,7 +45,8 @@ constexpr absl::Duration kPatience = absl::Minutes(15);
 // What a kubelet does with a program that has ended with an error.
 constexpr absl::Duration kRestartPause = absl::Seconds(10);
 constexpr int kMostRestarts = 10;
-constexpr absl::Duration kPause = absl::Seconds(1);  // Between late deliveries.
+constexpr absl::Duration kPause = absl::Seconds(1);          // Between late deliveries.
+constexpr absl::Duration kLongestFault = absl::Minutes(10);  // Of a webhook.
 
 // Returns the number behind "VmRSS:" or "Threads:".
 int64_t ProcessFigure(pid_t pid, absl::string_view name) {
@@ -67,8 +71,9 @@ std::set<std::string> Warnings(sandbox::Fleet& fleet) {
   for (const kube::ObjectPtr& event : *events) {
     if (event->Get({"type"}).AsString() != "Warning") continue;
     const json::Value& about = event->Get({"involvedObject"});
+    const bool of_webhook = absl::StrContains(event->Get({"message"}).AsString(), "webhook");
     found.insert(absl::StrCat(about["kind"].AsString(), " ", about["name"].AsString(), " ",
-                              event->Get({"reason"}).AsString()));
+                              event->Get({"reason"}).AsString(), of_webhook ? kOfWebhook : ""));
   }
   return found;
 }
@@ -109,17 +114,25 @@ class Runner {
                        // A reference, which has none, sets the bound of memory.
                        .with_tls = options.with_tls || plans.empty() ||
                                    std::any_of(plans.begin(), plans.end(), CutsConnections)};
+    if (workload_.has_webhook) {
+      stage.hook = [this](const HookCall& call, const base::HttpResponse& right) {
+        return hook_.OnCall(call, right);
+      };
+    }
     for (const std::string& flag : workload_.flags) AddFlag(flag, stage);
     ASSIGN_OR_RETURN(stage_, Stage::Start(std::move(stage), time));
-    stage_->fleet().control_plane().SetInterference(perturbation_);
+    ASSIGN_OR_RETURN(std::vector<std::string> again, ReadOrder(options.order, plans));
+    order_ = std::make_shared<DeliveryOrder>(perturbation_, std::move(again));
+    stage_->fleet().control_plane().SetInterference(order_);
     for (const std::string& member : stage_->fleet().member_names()) {
-      stage_->fleet().member(member)->SetInterference(perturbation_);
+      stage_->fleet().member(member)->SetInterference(order_);
     }
     user_.emplace(stage_->fleet());
-    stage_->OnIdle([this] { return RestartAfterCrash(); });
+    stage_->OnIdle([this] { return AtIdle(); });
     const absl::Status ended = DoAll();
     if (!ended.ok() && !impossible_) record_.failure = std::string(ended.message());
     Note();
+    std::ofstream(options.directory + "/order") << absl::StrJoin(order_->Lines(), "\n") << "\n";
     return absl::OkStatus();
   }
 
@@ -129,6 +142,14 @@ class Runner {
   absl::Status StartDaemon() {
     RETURN_IF_ERROR(stage_->StartDaemon());
     perturbation_->SetDaemon(stage_->daemon());
+    return absl::OkStatus();
+  }
+
+  absl::Status AtIdle() {
+    RETURN_IF_ERROR(RestartAfterCrash());
+    while (order_->LetThrough(stage_->time().Now()) && stage_->time().AwaitIdle()) {
+      RETURN_IF_ERROR(RestartAfterCrash());
+    }
     return absl::OkStatus();
   }
 
@@ -172,6 +193,8 @@ class Runner {
   absl::Status DoStep(int number) {
     const Step& step = workload_.steps[number - 1];
     perturbation_->BeginStep(number);
+    hook_.BeginStep(number);
+    order_->BeginStep(number);
     if (number == plan().first_step && !IsRead(plan().kind)) perturbation_->HoldKinds(plan().kinds);
     for (const Action& action : step.actions) {
       const absl::Status performed = user_->Perform(action);
@@ -187,6 +210,7 @@ class Runner {
       RETURN_IF_ERROR(stage_->Settle(std::min(kQuietBetweenSteps, wake - stage_->time().Now())));
     }
     RETURN_IF_ERROR(stage_->Settle(kQuietBetweenSteps));
+    if (plan().kind == Plan::Kind::kWebhook) RETURN_IF_ERROR(AwaitWebhook());
     if (number >= plan().first_step && number < plan().last_step) {
       record_.states.push_back({});  // What is held back cannot have had its effect yet.
       return absl::OkStatus();
@@ -211,6 +235,18 @@ class Runner {
     }
     perturbation_->OpenKinds();
     return absl::OkStatus();
+  }
+
+  // A webhook that fails may take longer than it is quiet.
+  absl::Status AwaitWebhook() {
+    absl::Status looked;
+    stage_->time().RunFor(kLongestFault, [&] {
+      looked = AtIdle();
+      return !looked.ok() || (!hook_.IsUnderWay() && !stage_->hook()->IsAway());
+    });
+    RETURN_IF_ERROR(looked);
+    hook_.End();
+    return stage_->Settle(kQuietBetweenSteps);
   }
 
   absl::Status ReleaseOneByOne(sandbox::WatchGate& gate) {
@@ -269,6 +305,7 @@ class Runner {
     RETURN_IF_ERROR(stage_->Settle(workload_.quiet));
     const bool whole = last_step_ == static_cast<int>(workload_.steps.size());
     if (whole) record_.unmet = user_->Missing(workload_.end);
+    order_->End();
     perturbation_->SetPhase(Phase::kQuiet);
     // Alarms of many loops may go off together, and a thread that is not needed stays for seconds.
     record_.threads = std::numeric_limits<int>::max();
@@ -297,8 +334,12 @@ class Runner {
       record_.delivered.push_back(perturbation_->DeliveredKinds(step));
       record_.writes_of_step.push_back(perturbation_->WritesOfStep(step));
       record_.classes_of_step.push_back(perturbation_->ClassesOfStep(step));
+      record_.calls_of_step.push_back(hook_.CallsOfStep(step));
     }
+    record_.late_calls = hook_.Calls(Phase::kQuiet);
     record_.warnings = Warnings(stage_->fleet());
+    record_.order_missed = order_->Missed();
+    record_.order_unknown = order_->Unknown();
     record_.perturbed = perturbation_->perturbed() && !impossible_;
     stage_->OnIdle(nullptr);
   }
@@ -308,6 +349,8 @@ class Runner {
   const Workload& workload_;
   const Record* const reference_;
   const std::shared_ptr<Perturbation> perturbation_;
+  HookFaults hook_{perturbation_};
+  std::shared_ptr<DeliveryOrder> order_;
   const int last_step_;
   bool impossible_ = false;  // The run could not be made.
   bool differs_ = false;     // From the reference; what follows from it says no more.
@@ -356,12 +399,15 @@ json::Value Record::ToJson() const {
                               {"delivered", by_step(delivered)},
                               {"writesOfStep", by_step(writes_of_step)},
                               {"classesOfStep", by_step(classes_of_step)},
+                              {"callsOfStep", by_step(calls_of_step)},
                               {"versions", versions},
                               {"lateWrites", Strings(late_writes)},
                               {"writesAtRestart", Strings(writes_at_restart)},
                               {"warnings", Strings(warnings)},
                               {"threads", threads},
                               {"restarts", restarts},
+                              {"orderMissed", Strings(order_missed)},
+                              {"orderUnknown", Strings(order_unknown)},
                               {"rssKb", rss_kb},
                               {"perturbed", perturbed},
                               {"stoppedAfter", stopped_after},

@@ -23,16 +23,21 @@
 //   late KIND STEP                what the step changes of that kind is delivered at its end, one
 //                                 by one, a second apart
 //   order KIND KIND STEP          ... of both kinds, of the first one first
+//   webhook FAULT AMOUNT N OPERATION  the Nth call of that operation meets the fault, and the calls
+//                                 after it, AMOUNT in all; hook_faults.h has the faults
 //
 // Numbers of writes and steps count from 1; 0 is the start, before the first step. N is
 // STEP.NUMBER, such as 3.7, or the number in the whole run. CLASS may have a step before it, too,
 // as in "error 500 1 3 host list works.work.karmada.io"; without one, it is the first of the whole
-// run. What has no step stands alone. election.h has the names of runs with several processes.
+// run. The order in which the servers have delivered events and got writes is written to the file
+// "order" beside the logs. What has no step stands alone. election.h has the names of runs with
+// several processes.
 #ifndef TESTS_PROVE_RUNS_H_
 #define TESTS_PROVE_RUNS_H_
 
 #include <sys/types.h>
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,9 +54,12 @@ struct RunOptions {
   std::vector<std::string> command;  // The program under test and the flags that all runs have.
   std::vector<std::string> beside;   // As in StageOptions.
   std::string directory;
+  std::string order;  // A file that DeliveryOrder has written, to be done again; "" for none.
   // In all runs, for programs that send a token by no other connection.
   bool with_tls = false;
 };
+
+inline constexpr char kOfWebhook[] = " (of a webhook)";
 
 // What a run has shown.
 struct Record {
@@ -64,16 +72,21 @@ struct Record {
   // By step: Perturbation::WritesOfStep and ClassesOfStep.
   std::vector<std::vector<std::string>> writes_of_step;
   std::vector<std::set<std::string>> classes_of_step;
-  std::vector<int64_t> versions;         // Of the control plane, after each step.
-  std::set<std::string> errors;          // Requests that failed before the end.
-  std::vector<std::string> late_writes;  // In the quiet time at the end.
-  std::vector<std::string> late_errors;  // Requests that failed then.
+  std::vector<std::vector<std::string>> calls_of_step;  // HookFaults::CallsOfStep.
+  std::map<std::string, int> late_calls;                // Of the webhook, in the quiet time.
+  std::vector<int64_t> versions;                        // Of the control plane, after each step.
+  std::set<std::string> errors;                         // Requests that failed before the end.
+  std::vector<std::string> late_writes;                 // In the quiet time at the end.
+  std::vector<std::string> late_errors;                 // Requests that failed then.
   std::vector<std::string> writes_at_restart;
-  std::set<std::string> warnings;  // "Kind name reason" of Warning events.
+  // "Kind name reason" of Warning events, with kOfWebhook at the end of those that speak of one.
+  std::set<std::string> warnings;
   std::vector<std::string> unmet;  // Of what the workload promises of its end.
   int restarts = 0;                // Of a daemon that has ended by itself.
   int threads = 0;                 // Of the daemon, at the end.
   int64_t rss_kb = 0;
+  // DeliveryOrder::Missed and Unknown.
+  std::vector<std::string> order_missed, order_unknown;
   std::vector<std::string> broken;  // What the run itself has found to be wrong.
   bool perturbed = false;           // Whether the moments of all perturbations have come.
   int stopped_after = -1;           // The step that did not end as in the reference.

@@ -81,6 +81,7 @@ absl::StatusOr<std::unique_ptr<Stage>> Stage::Start(StageOptions options, TimeDr
 Stage::~Stage() {
   KillDaemon();
   if (beside_ != 0) EndProcess(beside_);
+  hook_.reset();
   fleet_.reset();
 }
 
@@ -99,6 +100,9 @@ absl::Status Stage::Open() {
     RETURN_IF_ERROR(DefineServices(*fleet_, fleet_->member(member)->backend()));
   }
   RETURN_IF_ERROR(fleet_->WriteKubeconfigs(options_.directory));
+  if (options_.hook) {
+    ASSIGN_OR_RETURN(hook_, HookServer::Start(options_.hook));
+  }
   Follow("host", fleet_->control_plane());
   for (const std::string& member : fleet_->member_names()) Follow(member, *fleet_->member(member));
   return options_.beside.empty() ? absl::OkStatus() : StartBeside();

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "sandbox/fleet.h"
+#include "tests/prove/hook_server.h"
 #include "tests/prove/time/time_driver.h"
 
 namespace prove {
@@ -31,6 +32,7 @@ struct StageOptions {
   std::string directory;  // For kubeconfigs and the log.
   // Without it the servers speak plain HTTP: handshakes would be a fifth of the work of a run.
   bool with_tls = false;
+  HookDecision hook;  // Unless it is empty, there is a webhook, of which this decides.
   // Nothing that is exact goes on when it is still, and alarms that go off together cost less: the
   // longer nothing has changed, the later they may go off, by so much at most.
   absl::Duration longest_slack = absl::Seconds(4);
@@ -50,6 +52,8 @@ class Stage {
 
   sandbox::Fleet& fleet() { return *fleet_; }
   TimeDriver& time() { return time_; }
+  // Null without StageOptions::hook.
+  const HookServer* hook() const { return hook_.get(); }
 
   // How one of several processes of the program differs from others.
   struct Launch {
@@ -96,6 +100,7 @@ class Stage {
   const StageOptions options_;
   TimeDriver& time_;
   std::unique_ptr<sandbox::Fleet> fleet_;
+  std::unique_ptr<HookServer> hook_;
   pid_t daemon_ = 0;
   pid_t beside_ = 0;
   std::function<absl::Status()> look_;

@@ -1,12 +1,15 @@
 // The worker of run.py: runs one workload under the perturbations whose names it reads, line by
 // line, and writes a line of JSON for each.
 //
-//   prove_worker [--real-time] [--tls] --workload=FILE --directory=DIR -- PROGRAM FLAG...
+//   prove_worker [--real-time] [--tls] [--keep] [--order=FILE] --workload=FILE --directory=DIR --
+//       PROGRAM FLAG...
 //   prove_worker --workload=FILE --directory=DIR -- AGENT FLAG... -- CONTROLLER-MANAGER FLAG...
 //   prove_worker --seed=FILE --directory=DIR -- PROGRAM FLAG...
 //
 // The first line that it writes is about the reference; with a seed it names the runs that there
-// are. A run whose line is missing has ended the process.
+// are. The logs of a run without violations are removed, unless they are to be kept. With an order,
+// all runs but references deliver events as it says (delivery_order.h). A run whose line is missing
+// has ended the process.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -26,8 +29,8 @@
 namespace {
 
 struct Arguments {
-  bool real_time = false, with_tls = false;
-  std::string workload, seed, directory;
+  bool real_time = false, with_tls = false, keep = false;
+  std::string workload, seed, directory, order;
   std::vector<std::string> command, beside;
 };
 
@@ -44,10 +47,14 @@ bool Read(int argc, char** argv, Arguments& arguments) {
       arguments.real_time = true;
     } else if (word == "--tls") {
       arguments.with_tls = true;
+    } else if (word == "--keep") {
+      arguments.keep = true;
     } else if (absl::ConsumePrefix(&word, "--workload=")) {
       arguments.workload = std::string(word);
     } else if (absl::ConsumePrefix(&word, "--seed=")) {
       arguments.seed = std::string(word);
+    } else if (absl::ConsumePrefix(&word, "--order=")) {
+      arguments.order = std::string(word);
     } else if (absl::ConsumePrefix(&word, "--directory=")) {
       arguments.directory = std::string(word);
     } else {
@@ -59,8 +66,9 @@ bool Read(int argc, char** argv, Arguments& arguments) {
 }
 
 void Print(const std::string& name, const prove::Record& record,
-           const std::vector<std::string>& violations) {
+           const std::vector<std::string>& violations, const std::string& logs) {
   json::Value line = record.ToJson();
+  line.Set("logs", logs);
   line.Set("run", name);
   line.Set("violations", json::Value::Strings(violations));
   std::cout << json::Write(line) << std::endl;
@@ -78,23 +86,24 @@ int Perturb(const Arguments& arguments, prove::TimeDriver& time) {
   int number = 0;
   const auto run = [&](const std::string& name, const prove::Record* reference) {
     const std::string directory = absl::StrCat(arguments.directory, "/", number++);
-    auto record =
-        prove::Run(*workload, name, reference,
-                   {arguments.command, arguments.beside, directory, arguments.with_tls}, time);
+    const std::string order = name == "reference" ? "" : arguments.order;
+    auto record = prove::Run(
+        *workload, name, reference,
+        {arguments.command, arguments.beside, directory, order, arguments.with_tls}, time);
     return record;
   };
   auto reference = run("reference", nullptr);
   if (!reference.ok()) return Fail(reference.status());
-  Print("reference", *reference, prove::Violations(*reference, *reference, "reference"));
+  Print("reference", *reference, prove::Violations(*reference, *reference, "reference"),
+        absl::StrCat(arguments.directory, "/0"));
   for (std::string name; std::getline(std::cin, name);) {
     const auto record = run(name, &*reference);
     if (!record.ok()) return Fail(record.status());
     const std::vector<std::string> violations = prove::Violations(*reference, *record, name);
     if (name == "reference") prove::Widen(*reference, *record);
-    Print(name, *record, violations);
-    if (violations.empty()) {
-      std::filesystem::remove_all(absl::StrCat(arguments.directory, "/", number - 1));
-    }
+    const std::string logs = absl::StrCat(arguments.directory, "/", number - 1);
+    Print(name, *record, violations, logs);
+    if (violations.empty() && !arguments.keep) std::filesystem::remove_all(logs);
   }
   return 0;
 }
@@ -104,7 +113,7 @@ int TryValues(const Arguments& arguments, prove::TimeDriver& time) {
   auto seed = prove::ReadSeed(arguments.seed);
   if (!seed.ok()) return Fail(seed.status());
   prove::ValueRuns runs(*std::move(seed),
-                        {arguments.command, {}, arguments.directory, arguments.with_tls}, time);
+                        {arguments.command, {}, arguments.directory, "", arguments.with_tls}, time);
   const auto print = [](const std::string& name, json::Value line) {
     line.Set("run", name);
     std::cout << json::Write(line) << std::endl;

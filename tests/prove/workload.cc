@@ -6,18 +6,29 @@
 #include <memory>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/files.h"
 #include "base/status.h"
 #include "base/yaml.h"
 #include "sandbox/api_server.h"
+#include "tests/prove/hook_server.h"
 
 namespace prove {
 namespace {
 
 constexpr char kHost[] = "host";
+constexpr char kWebhookUrl[] = "{{url}}";
+
+std::string WithWebhook(const std::string& text) {
+  const HookIdentity& hook = IdentityOfHook();
+  return absl::StrReplaceAll(
+      text, {{kWebhookUrl, hook.url}, {"{{caBundle}}", absl::Base64Escape(hook.ca_pem)}});
+}
 
 // An element, or the elements of a list.
 std::vector<json::Value> Each(const json::Value& value) {
@@ -175,7 +186,8 @@ std::string Mismatch(const std::string& path, const json::Value& wanted, const j
 
 absl::StatusOr<Workload> ReadWorkload(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
-  const absl::StatusOr<json::Value> parsed = yaml::Parse(text);
+  const bool has_webhook = absl::StrContains(text, kWebhookUrl);
+  const absl::StatusOr<json::Value> parsed = yaml::Parse(has_webhook ? WithWebhook(text) : text);
   RETURN_IF_ERROR(base::Annotate(parsed.status(), path));
   const json::Value& content = *parsed;
   Workload workload;
@@ -184,6 +196,7 @@ absl::StatusOr<Workload> ReadWorkload(const std::string& path) {
     workload.flags.push_back(flag.ToString());
   }
   workload.end = content["end"];
+  workload.has_webhook = has_webhook;
   if (content.Has("quiet")) workload.quiet = absl::Seconds(content["quiet"].AsDouble());
   for (const json::Value& source : Each(content.is_array() ? content : content["steps"])) {
     absl::StatusOr<Step> step = ReadStep(source);

@@ -39,12 +39,14 @@ struct Workload {
   std::vector<std::string> flags;  // Of the controller manager, after those that all have.
   // For how long nothing is written when all is done.
   absl::Duration quiet = absl::Minutes(11);
+  bool has_webhook = false;  // It names the one of this process (hook_server.h).
   // What the last step has to leave behind: "cluster kind/namespace/name" to the fields of the
   // object, null for none. A reference in which it does not hold proves nothing.
   json::Value end;
 };
 
-// Reads a file. kUnimplemented for a step that only real servers can do, and names it.
+// Reads a file, in which "{{url}}" and "{{caBundle}}" stand for those of this process's webhook.
+// kUnimplemented for a step that only real servers can do, and names it.
 absl::StatusOr<Workload> ReadWorkload(const std::string& path);
 
 // Returns the merge patch that makes `wanted` of `before`: it also removes what was applied before
