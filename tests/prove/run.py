@@ -3,12 +3,12 @@
 
     run.py [--build DIR] [--workload NAME...] [--class CLASS...] [--shard N/M] [--seed SEED]
            [--runs N] [--seconds S] [--lanes N] [--journal FILE] [--output json] [-- PROGRAM FLAG...]
-    run.py [--agent] --repeat 'WORKLOAD: RUN'
+    run.py [--agent|--search] --repeat 'WORKLOAD: RUN'
     run.py --repeat 'value SEED PROBE'
 
 The class "values" has seeds (values/seeds) in the place of workloads. Without a command line behind `--`, the built
 controller manager is the program; with --agent it is the built agent of the last member, beside a controller manager to
-which nothing is done. The journal names every run that was done, with what came of it; runs that it has are not done again.
+which nothing is done; with --search it is the built karmada-search, with workloads and classes of its own (search/). The journal names every run that was done, with what came of it; runs that it has are not done again.
 What exceptions.yaml explains does not fail.
 """
 
@@ -32,9 +32,13 @@ import zlib
 
 import yaml
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from search import which_runs as search  # noqa: E402  (the path has to be set first)
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SEEDS = HERE / "values" / "seeds"
+SEARCH_WORKLOADS = HERE / "search" / "workloads"
 SCENARIOS = ROOT / "tests" / "data" / "scenarios"
 
 # What all runs have: features that are off by default, and neither an election nor ports.
@@ -293,7 +297,7 @@ def joined(perturbations):
 def class_of(run):
     word = run.split()[0]
     return {"late": "error" if run.startswith("late timeout") else "order", "unread": "error",
-            "reconnect": "stale", "value": "values"}.get(word, word)
+            "reconnect": "stale", "value": "values", "away": "member", "restored": "member", "emptied": "member"}.get(word, word)
 
 
 def parts_of(run):
@@ -302,6 +306,10 @@ def parts_of(run):
 
 def is_seed(path):
     return path.parent == SEEDS
+
+
+def is_of_search(path):
+    return path.parent == SEARCH_WORKLOADS
 
 
 # ---- Running them -----------------------------------------------------------------------------------
@@ -315,7 +323,7 @@ class Worker:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
         self._errors = open(self.directory / "worker.log", "w")
         self._process = subprocess.Popen(
-            [(ROOT / build) / "bin" / "prove_worker", f"--{'seed' if is_seed(workload) else 'workload'}={workload}",
+            [(ROOT / build) / "bin" / ("prove_search_worker" if is_of_search(workload) else "prove_worker"), f"--{'seed' if is_seed(workload) else 'workload'}={workload}",
              f"--directory={self.directory}", *(["--real-time"] if real_time else []), "--", *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
         try:
@@ -410,7 +418,8 @@ class Proof:
         programs = ROOT / options.build / "bin"
         manager = [str(programs / "karmada-controller-manager"), *FLAGS]
         agent = [str(programs / "karmada-agent"), *AGENT_FLAGS, "--", *manager]
-        self.command = options.command or (agent if options.agent else manager)
+        search_program = [str(programs / "karmada-search")]
+        self.command = options.command or (search_program if options.search else agent if options.agent else manager)
         self.exceptions = Exceptions()
         self.scope = Scope(options.seed, "member2" if options.agent else "member1")
         self.places = {}
@@ -428,7 +437,10 @@ class Proof:
         scope = self.scope.of(*self.places[workload])
         runs = []
         for name in classes:
-            perturbations = list(RUNS[name](reference, scope))
+            if is_of_search(workload):
+                perturbations = [Perturbation(*one) for one in search.RUNS[name](reference["steps"], scope.is_mine)]
+            else:
+                perturbations = list(RUNS[name](reference, scope))
             random.Random(f"{self.options.seed} {workload.stem} {name}").shuffle(perturbations)
             runs += joined([one for one in perturbations[index::count] if (workload.stem, one.name) not in self.journal.parts])
         random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
@@ -568,12 +580,14 @@ def print_table(rows):
               f"{row['refused']:>9}")
 
 
-def workloads(names, classes, seed=""):
+def workloads(names, classes, seed="", of_search=False):
     """The paths of workloads and seeds of these names; of all for none."""
     paths = []
-    if not classes or set(classes) - {"values"}:  # Without a class, there are the references.
+    if of_search:
+        paths += SEARCH_WORKLOADS.glob("*.yaml")
+    elif not classes or set(classes) - {"values"}:  # Without a class, there are the references.
         paths += [*SCENARIOS.glob("*.yaml"), *(HERE / "workloads").glob("*.yaml")]
-    if "values" in classes:
+    if "values" in classes and not of_search:
         paths += SEEDS.glob("*.yaml")
     paths.sort()
     # Whoever has little time does not do the same ones each time.
@@ -594,7 +608,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--workload", nargs="*", default=[], dest="names")
-    parser.add_argument("--class", nargs="*", default=list(CLASSES), choices=CLASSES, dest="classes")
+    parser.add_argument("--class", nargs="*", default=[], choices=sorted({*CLASSES, *search.CLASSES}), dest="classes")
     parser.add_argument("--shard", type=shard, default=(0, 1), metavar="N/M")
     parser.add_argument("--seed", default="1", help="in which order runs are done, and so what a shard has")
     parser.add_argument("--runs", type=int, default=0, metavar="N", help="of each workload so many at most")
@@ -603,11 +617,14 @@ def main():
     parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument("--agent", action="store_true", help="the agent of a member in pull mode is the program under test")
+    parser.add_argument("--search", action="store_true", help="karmada-search is the program under test")
     parser.add_argument("--repeat", metavar="'WORKLOAD: RUN'")
     parser.add_argument("--real-time", action="store_true",
                         help="for a program that does not use the C library, as one written in Go; without an election")
     parser.add_argument("command", nargs="*")
     options = parser.parse_args()
+    known = search.CLASSES if options.search else CLASSES
+    options.classes = [name for name in options.classes or known if name in known]
     if options.agent:
         options.classes = [name for name in options.classes if name not in NOT_OF_AGENTS["classes"]]
     proof = Proof(options)
@@ -616,13 +633,13 @@ def main():
             name, run = options.repeat.split(" ", 2)[1], options.repeat
         else:
             name, _, run = options.repeat.partition(": ")
-        worker = Worker(options.build, workloads([name], CLASSES)[0], proof.command, proof.logs, options.real_time)
+        worker = Worker(options.build, workloads([name], CLASSES, of_search=options.search)[0], proof.command, proof.logs, options.real_time)
         result = worker.run(run)
         print(json.dumps(result, indent=1) if result else worker.error())
         print(f"logs: {worker.directory}")
         worker.end()
         return int(not result or bool(result["violations"]))
-    paths = workloads(options.names, options.classes, options.seed)
+    paths = workloads(options.names, options.classes, options.seed, options.search)
     proof.all([path for path in paths if not options.agent or path.stem not in NOT_OF_AGENTS["workloads"]])
     rows = table(proof.journal.done.values())
     failed = [entry for entry in proof.journal.done.values() if entry["violations"]]
@@ -632,7 +649,8 @@ def main():
         print_table(rows)
         for entry in failed:
             workload = "" if is_value(entry) else f"{entry['workload']}: "
-            print(f"again: tests/prove/run.py {'--agent ' if options.agent else ''}--repeat {shlex.quote(workload + entry['run'])}")
+            program = "--agent " if options.agent else "--search " if options.search else ""
+            print(f"again: tests/prove/run.py {program}--repeat {shlex.quote(workload + entry['run'])}")
         if proof.left:
             print(f"left for want of time: {sum(proof.left.values())} runs of {len(proof.left)} workloads")
     return int(bool(failed))
