@@ -45,6 +45,7 @@ States StatesAt(const History& history, int64_t moment) {
 
 absl::StatusOr<std::unique_ptr<DocumentStore>> DocumentStore::Start() {
   std::unique_ptr<DocumentStore> store(new DocumentStore);
+  store->memory_.keeps_deletions = absl::Minutes(1);
   ASSIGN_OR_RETURN(
       store->server_,
       base::HttpServer::Start(

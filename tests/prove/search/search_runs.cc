@@ -24,6 +24,8 @@ using Kind = SearchPlan::Kind;
 // are over.
 constexpr absl::Duration kSettled = absl::Seconds(40);
 constexpr absl::Duration kQuiet = absl::Seconds(70);
+// Documents are compared a minute after a write was refused.
+constexpr absl::Duration kPatience = absl::Minutes(5);
 constexpr absl::Duration kLongest = absl::Minutes(10);
 constexpr absl::Duration kBetween = absl::Seconds(1);
 constexpr absl::Duration kPause = absl::Milliseconds(500), kLongPause = absl::Seconds(5);
@@ -66,13 +68,13 @@ class SearchRunner {
   absl::Status DoAll() {
     RETURN_IF_ERROR(StartSearch());
     stage_->StartReaders();
-    RETURN_IF_ERROR(Pass(kSettled));
+    RETURN_IF_ERROR(Settle(kSettled));
     stage_->NoteSettled();
     for (int i = 1; i <= LastStep(); ++i) RETURN_IF_ERROR(base::Annotate(DoStep(i), "step ", i));
     for (const auto& reader : stage_->readers()) reader->SetPause(kLongPause);
-    RETURN_IF_ERROR(Pass(kQuiet));
+    RETURN_IF_ERROR(Settle(kQuiet));
     stage_->NoteSettled();
-    return absl::OkStatus();
+    return Pass(kPatience, [&] { return stage_->WrongDocuments().empty(); });
   }
 
   // One more step than the last plan shows that a karmada-search goes on.
@@ -118,8 +120,18 @@ class SearchRunner {
     }
     if (number == plan.last_step) RETURN_IF_ERROR(End(plan));
     for (const auto& reader : stage_->readers()) reader->SetPause(4 * kPause);
-    RETURN_IF_ERROR(Pass(kSettled));
+    RETURN_IF_ERROR(Settle(kSettled));
     if (number >= plan.last_step) stage_->NoteSettled();
+    return absl::OkStatus();
+  }
+
+  // Lets so much time pass after the last crash.
+  absl::Status Settle(absl::Duration quiet) {
+    int starts = 0;
+    do {
+      starts = stage_->process();
+      RETURN_IF_ERROR(Pass(quiet));
+    } while (starts != stage_->process());
     return absl::OkStatus();
   }
 

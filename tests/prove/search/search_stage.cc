@@ -232,7 +232,7 @@ void SearchStage::StartReaders() {
 std::vector<std::string> SearchStage::EndReaders() {
   for (const auto& reader : readers_) reader->Stop();
   KillSearch();
-  std::vector<std::string> found = std::exchange(wrong_documents_, {});
+  std::vector<std::string> found = WrongDocuments();
   for (const auto& reader : std::exchange(readers_, {})) {
     const std::vector<Note> notes = reader->Notes();
     std::vector<std::string> lines = Judge(reader->name(), history_, notes);
@@ -244,9 +244,10 @@ std::vector<std::string> SearchStage::EndReaders() {
 
 void SearchStage::NoteSettled() {
   for (const auto& reader : readers_) reader->NoteSettled();
-  for (std::string& line : JudgeDocuments(history_, history_.Moment(), documents_->Documents())) {
-    wrong_documents_.push_back(std::move(line));
-  }
+}
+
+std::vector<std::string> SearchStage::WrongDocuments() {
+  return JudgeDocuments(history_, history_.Moment(), documents_->Documents());
 }
 
 // Writes down what somebody who looks for the reason has to know.

@@ -59,9 +59,11 @@ class SearchStage {
 
   // Begins the readers, one of each kind, until EndReaders().
   void StartReaders();
-  // Has what readers and documents show compared with what the members are now.
+  // Has what readers have compared with what the members are now.
   void NoteSettled();
-  // Ends karmada-search, too. Returns what is wrong in what they have noted.
+  // The documents that are not what the members are now.
+  std::vector<std::string> WrongDocuments();
+  // Ends karmada-search, too. Returns what is wrong in what readers have noted, and in documents.
   std::vector<std::string> EndReaders();
   std::vector<std::unique_ptr<Reader>>& readers() { return readers_; }
 
@@ -83,7 +85,6 @@ class SearchStage {
   TimeDriver& time_;
   History history_;
   std::unique_ptr<DocumentStore> documents_;
-  std::vector<std::string> wrong_documents_;
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::map<std::string, int64_t> subscriptions_;                 // By member.
   std::map<std::string, std::vector<kube::ObjectPtr>> backups_;  // By member.

@@ -43,6 +43,9 @@ json::Value MemoryOpenSearch::Write(const json::Value& action, const std::string
     }
   }
   Document& document = indices_[only.value["_index"].ToString()][id];
+  const base::SteadyTime now = base::RealClock().SteadyNow();
+  const bool forgotten = document.source.is_null() && now - document.written > keeps_deletions;
+  if (forgotten) document.version = 0;
   const int64_t version = only.value["version"].AsInt();
   const bool gte = only.value["version_type"].AsString() == "external_gte";
   if (version < document.version || (!gte && version == document.version)) {
@@ -50,6 +53,7 @@ json::Value MemoryOpenSearch::Write(const json::Value& action, const std::string
   }
   if (only.name() == "delete" && document.source.is_null()) result.Set("status", 404);
   document.version = version;
+  document.written = now;
   document.source = only.name() == "delete" ? json::Value() : json::Parse(source).value();
   return json::Value::Object({{only.name(), result}});
 }

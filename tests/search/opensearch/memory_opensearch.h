@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/http_server.h"
 #include "base/json.h"
 #include "base/random.h"
@@ -27,11 +29,14 @@ class MemoryOpenSearch {
   std::function<std::optional<std::pair<int, std::string>>(absl::string_view id)> refuse;
   std::string distribution = "opensearch";
   std::string cluster_uuid = base::NewUuid();
+  // How long a trace of a deletion refuses older writes; a minute in a real one (gc_deletes).
+  absl::Duration keeps_deletions = absl::InfiniteDuration();
 
  private:
   struct Document {
     int64_t version = 0;
     json::Value source;  // Null: deleted.
+    base::SteadyTime written = base::SteadyTime::InfinitePast();
   };
   using Index = std::map<std::string, Document>;
 
