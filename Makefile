@@ -114,10 +114,13 @@ noise: build ## Run the tests with their threads held up at random (15 minutes; 
 
 .PHONY: prove
 prove: setup ## Prove that nothing is lost: every crash, every lag, every error (hours; goes on where it was stopped; QUICK=1: five minutes, others each day)
-	$(call build,release,prove_worker karmada-controller-manager)
+	$(call build,release,prove_worker prove_search_worker karmada-controller-manager karmada-search)
 	@echo "== prove"
 	@mkdir -p build/release/prove
-	@$(PYTHON) -u tests/prove/run.py $(if $(QUICK),--seconds 300 --runs 12 --seed $(shell date +%F),--journal build/release/prove/journal)
+	@failed=0; \
+	  $(PYTHON) -u tests/prove/run.py $(if $(QUICK),--seconds 240 --runs 12 --seed $(shell date +%F),--journal build/release/prove/journal) || failed=1; \
+	  $(PYTHON) -u tests/prove/run.py --search $(if $(QUICK),--seconds 60 --runs 12 --seed $(shell date +%F),--journal build/release/prove/search) || failed=1; \
+	  exit $$failed
 
 .PHONY: prove-upstream
 prove-upstream: setup ## Try upstream's controller manager by the same means, as far as crashes, errors and old reads go (needs Go; hours; goes on)

@@ -4,9 +4,10 @@
 //
 // Which versions the events of a step have: see internal/cache_step.h.
 //
-// A progress below the last one means that the server went back. The history then cannot be
-// continued by anybody: it is reset, so that watchers end with kOutOfRange and list again. So do
-// those that come with a version that was seen before and that the server has not reached again.
+// A progress below the last one means that the server went back, and so does an object that has
+// become what it was at an earlier version. The history then cannot be continued by anybody: it is
+// reset, so that watchers end with kOutOfRange and list again. So do those that come with a version
+// that was seen before and that the server has not reached again.
 //
 // Attach replaces the informer: its first list has everything, so what the table has and the list
 // has not is deleted in the step that the list ends (replacing). An object that both have in the
@@ -114,8 +115,10 @@ void WatchCache::Impl::OnProgress(int64_t version) {
     absl::MutexLock lock(&mu);
     if (closed) return;
     const bool first = progress.version < 0;
-    const bool went_back = version < progress.version;
     synced = std::exchange(replacing, false);
+    const bool went_back =
+        version < progress.version ||
+        (!synced && internal::ShowsEarlierState(objects, pending, progress.version));
     if (synced) {
       // try_emplace leaves what the list has delivered: only the rest counts as deleted.
       for (const ObjectPtr& object : objects.All()) {

@@ -120,7 +120,8 @@ Delivery HeldWatch::DeliveryOf(const WatchLine& line) const {
 
 void HeldWatch::Send(const WatchLine& line) {
   parts_.interference->OnDelivery(DeliveryOf(line));
-  actions_.send(line);
+  const bool half = !IsBookmark(line) && parts_.gate != nullptr && parts_.gate->TakeCutWithin();
+  half ? actions_.send_half(line) : actions_.send(line);
 }
 
 void HeldWatch::Finish(Ending ending) {

@@ -42,6 +42,7 @@ class HeldWatch : public std::enable_shared_from_this<HeldWatch> {
   };
   struct Actions {
     std::function<void(const WatchLine&)> send;
+    std::function<void(const WatchLine&)> send_half;  // Cuts the connection within the line.
     std::function<void()> expire;  // Sends the event 410 Expired and ends the watch.
     std::function<void()> cut;     // Cuts the connection.
   };

@@ -59,12 +59,16 @@ class WatchGate {
   // Cuts the connections of the watches. What is held is dropped; clients that go on from the last
   // version that they have seen get it again, event by event.
   void Cut();
+  // Cuts the connection of the next watch that delivers an event in the midst of that event: what
+  // the client gets ends somewhere within it.
+  void CutWithinNext() { cut_within_next_ = true; }
   // The number of watches that go through this gate at present.
   int watches() const;
 
   // For the server.
   void Attach(std::weak_ptr<HeldWatch> watch);
   bool open() const { return open_; }
+  bool TakeCutWithin() { return cut_within_next_.exchange(false); }
 
  private:
   std::vector<std::shared_ptr<HeldWatch>> Watches() const;
@@ -72,6 +76,7 @@ class WatchGate {
   mutable absl::Mutex mu_;
   // Read by watches that hold their own locks, which are taken under mu_ here.
   std::atomic<bool> open_ = true;
+  std::atomic<bool> cut_within_next_ = false;
   std::vector<std::weak_ptr<HeldWatch>> watches_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -61,6 +61,7 @@ void WatchSession::Interpose(HeldWatch::Parts parts) {
       std::move(parts),
       HeldWatch::Actions{
           [=](const WatchLine& line) { with_session([&](WatchSession& s) { s.Write(line); }); },
+          [=](const WatchLine& line) { with_session([&](WatchSession& s) { s.WriteHalf(line); }); },
           [=] {
             with_session([](WatchSession& s) {
               s.Fail(Expired("The resourceVersion for the provided watch is too old."));
@@ -143,17 +144,28 @@ void WatchSession::Send(WatchLine line) {
 }
 
 void WatchSession::Write(const WatchLine& line) {
-  if (closed_) return;
+  if (!closed_) WriteLine(TextOf(line));
+}
+
+void WatchSession::WriteHalf(const WatchLine& line) {
+  if (closed_.exchange(true)) return;
+  const std::string text = TextOf(line);
+  Detach();
+  // A cut at once would throw away what has not been given to the network yet.
+  if (!stream_->Write(text.substr(0, text.size() / 2))) return;
+  stream_->OnRoom([stream = stream_] { stream->Abort(); });
+}
+
+std::string WatchSession::TextOf(const WatchLine& line) {
   if (line.object == nullptr) {
-    WriteLine(encoder_.Bookmark(info_->resource.gvk, absl::StrCat(line.version),
-                                line.ends_initial_events));
-    return;
+    return encoder_.Bookmark(info_->resource.gvk, absl::StrCat(line.version),
+                             line.ends_initial_events);
   }
   const std::string form = absl::StrCat(info_->resource.gvk.ApiVersion(), "|", encoder_.Key());
   const auto text =
       encoded_.Get(line.object, form, [&] { return encoder_.Text(*info_->ToServed(line.object)); });
   encoder_.Sent();
-  WriteLine(kube::server::WatchFrame(TypeText(line.type), *text));
+  return kube::server::WatchFrame(TypeText(line.type), *text);
 }
 
 void WatchSession::WriteLine(std::string line) {

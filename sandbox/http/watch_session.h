@@ -66,6 +66,9 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   void OnChange(const ChangePtr& change, int64_t version);
   void Send(WatchLine line);
   void Write(const WatchLine& line);
+  // Sends the first half of it, and cuts the connection.
+  void WriteHalf(const WatchLine& line);
+  std::string TextOf(const WatchLine& line);
   // Sends an ERROR event and ends.
   void Fail(const absl::Status& status);
   void WriteLine(std::string line);
@@ -80,7 +83,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   std::atomic<int64_t> id_{0};
   std::atomic<bool> closed_{false};
   bool initial_done_ = false;  // Used only by the sink.
-  // Used only by Write, which is called by one thread at a time.
+  // Used only by TextOf, which is called by one thread at a time.
   kube::server::WatchEncoder encoder_;
 };
 

@@ -260,7 +260,7 @@ def joined(perturbations):
 def class_of(run):
     word = run.split()[0]
     return {"late": "error" if run.startswith("late timeout") else "order", "unread": "error",
-            "reconnect": "stale", "value": "values"}.get(word, word)
+            "reconnect": "stale", "value": "values", "away": "member", "restored": "member", "emptied": "member"}.get(word, word)
 
 
 def parts_of(run):

@@ -2,13 +2,14 @@
 """Runs workloads under every perturbation, and says what ends otherwise than without one (README.md).
 
     run.py [--build DIR] [--workload NAME...] [--class CLASS...] [--shard N/M] [--seed SEED]
-           [--runs N] [--seconds S] [--lanes N] [--journal FILE] [--output json] [-- PROGRAM FLAG...]
-    run.py [--agent] --repeat 'WORKLOAD: RUN' [--workload-file FILE] [--shrink] [--order FILE]
+           [--runs N] [--seconds S] [--lanes N] [--journal FILE] [--output json] [--program FILE | -- PROGRAM FLAG...]
+    run.py [--agent|--search] --repeat 'WORKLOAD: RUN' [--workload-file FILE] [--shrink] [--order FILE]
     run.py --repeat 'value SEED PROBE'
 
-The class "values" has seeds (values/seeds) in the place of workloads. Without a command line behind `--`, the built
-controller manager is the program; with --agent it is the built agent of the last member, beside a controller manager to
-which nothing is done. The journal names every run that was done, with what came of it; runs that it has are not done again.
+The class "values" has seeds (values/seeds) in the place of workloads. Without another program or a command line behind
+`--`, the built controller manager is what is tried; with --agent it is the built agent of the last member, beside a controller
+manager to which nothing is done; with --search it is the built karmada-search, with workloads and classes of its own (search/).
+The journal names every run that was done, with what came of it; runs that it has are not done again.
 What exceptions.yaml explains does not fail. With --shrink the workload of a failing run is made as small as it can be
 (shrink.py); a workload of a file of its own takes the place of the one that is named.
 """
@@ -27,10 +28,11 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-from classes import RUNS, Scope, class_of, joined, parts_of  # noqa: E402
+from classes import RUNS, Perturbation, Scope, class_of, joined, parts_of  # noqa: E402
 from journal import Exceptions, Journal, print_table, table  # noqa: E402
+from search import which_runs as search  # noqa: E402
 from shrink import shrink  # noqa: E402
-from worker import HERE, ROOT, SEEDS, OutOfTime, Worker, is_seed  # noqa: E402
+from worker import HERE, ROOT, SEARCH_WORKLOADS, SEEDS, OutOfTime, Worker, is_of_search, is_seed  # noqa: E402
 
 SCENARIOS = ROOT / "tests" / "data" / "scenarios"
 
@@ -64,9 +66,12 @@ class Proof:
         self.logs.mkdir(exist_ok=True)
         self.journal = Journal(options.journal)
         programs = ROOT / options.build / "bin"
-        manager = [str(programs / "karmada-controller-manager"), *FLAGS]
+        manager = [str(options.program or programs / "karmada-controller-manager"), *FLAGS]
         agent = [str(programs / "karmada-agent"), *AGENT_FLAGS, "--", *manager]
-        self.command = options.command or (agent if options.agent else manager)
+        search_program = [str(programs / "karmada-search")]
+        self.command = options.command or (search_program if options.search else agent if options.agent else manager)
+        # Who does not know the sandbox may want TLS before it sends a token, as client-go does.
+        self.flags = [*["--real-time"] * options.real_time, *["--tls"] * bool(options.program or options.command)]
         self.exceptions = Exceptions()
         self.scope = Scope(options.seed, "member2" if options.agent else "member1")
         self.places = {}
@@ -84,20 +89,25 @@ class Proof:
         scope = self.scope.of(*self.places[workload])
         runs = []
         for name in classes:
-            perturbations = list(RUNS[name](reference, scope))
+            if is_of_search(workload):
+                perturbations = [Perturbation(*one) for one in search.RUNS[name](reference["steps"], scope.is_mine)]
+            else:
+                perturbations = list(RUNS[name](reference, scope))
             random.Random(f"{self.options.seed} {workload.stem} {name}").shuffle(perturbations)
             runs += joined([one for one in perturbations[index::count] if (workload.stem, one.name) not in self.journal.parts])
         random.Random(f"{self.options.seed} {workload.stem}").shuffle(runs)
         return runs[:self.options.runs] if self.options.runs else runs
 
     def worker(self, path, flags=()):
-        return Worker(self.options.build, path, self.command, self.logs, self.options.real_time, self.deadline + LAST_RUN, flags)
+        return Worker(self.options.build, path, self.command, self.logs, self.deadline + LAST_RUN, [*self.flags, *flags])
 
     def again(self, workload, run):
         """The command that repeats a run."""
-        agent = "--agent " if self.options.agent else ""
+        program = "--agent " if self.options.agent else "--search " if self.options.search else ""
+        if self.options.program:
+            program = f"--program {shlex.quote(str(self.options.program))} "
         name = run if class_of(run) == "values" else f"{workload}: {run}"
-        return f"tests/prove/run.py {agent}--repeat {shlex.quote(name)}"
+        return f"tests/prove/run.py {program}--repeat {shlex.quote(name)}"
 
     def workload(self, path):
         worker = self.worker(path)
@@ -203,14 +213,16 @@ class Proof:
             thread.join()
 
 
-def workloads(names, classes, seed=""):
+def workloads(names, classes, seed="", of_search=False):
     """The paths of workloads and seeds of these names; of all for none."""
     paths = []
-    if not classes or set(classes) - {"values"}:  # Without a class, there are the references.
+    if of_search:
+        paths += SEARCH_WORKLOADS.glob("*.yaml")
+    elif not classes or set(classes) - {"values"}:  # Without a class, there are the references.
         paths += [*SCENARIOS.glob("*.yaml"), *(HERE / "workloads").glob("*.yaml")]
         if set(classes) == {"webhook"}:
             paths = [path for path in paths if WEBHOOK in path.read_text()]
-    if "values" in classes:
+    if "values" in classes and not of_search:
         paths += SEEDS.glob("*.yaml")
     paths.sort()
     # Whoever has little time does not do the same ones each time.
@@ -234,10 +246,13 @@ def repeat(proof):
         name, run = options.repeat.split(" ", 2)[1], options.repeat
     else:
         name, _, run = options.repeat.partition(": ")
-    path = options.workload_file or workloads([name], CLASSES)[0]
+    path = options.workload_file or workloads([name], CLASSES, of_search=options.search)[0]
+    if options.search and (options.shrink or options.order):
+        sys.exit("prove: runs of karmada-search can be repeated, but not made smaller or done in a given order")
     if options.shrink:
         return int(shrink(proof, path, run))
-    worker = proof.worker(path, ["--keep", *([f"--order={options.order.resolve()}"] if options.order else [])])
+    flags = [] if options.search else ["--keep", *([f"--order={options.order.resolve()}"] if options.order else [])]
+    worker = proof.worker(path, flags)
     result = worker.run(run)
     print(json.dumps(result, indent=1) if result else worker.error())
     print(f"logs: {worker.directory}")
@@ -253,7 +268,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--workload", nargs="*", default=[], dest="names")
-    parser.add_argument("--class", nargs="*", default=list(CLASSES), choices=CLASSES, dest="classes")
+    parser.add_argument("--class", nargs="*", default=[], choices=sorted({*CLASSES, *search.CLASSES}), dest="classes")
     parser.add_argument("--shard", type=shard, default=(0, 1), metavar="N/M")
     parser.add_argument("--seed", default="1", help="in which order runs are done, and so what a shard has")
     parser.add_argument("--runs", type=int, default=0, metavar="N", help="of each workload so many at most")
@@ -262,20 +277,24 @@ def main():
     parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument("--agent", action="store_true", help="the agent of a member in pull mode is the program under test")
+    parser.add_argument("--search", action="store_true", help="karmada-search is the program under test")
     parser.add_argument("--repeat", metavar="'WORKLOAD: RUN'")
     parser.add_argument("--shrink", action="store_true", help="with --repeat: make the workload of the failing run smaller")
     parser.add_argument("--order", type=pathlib.Path, metavar="FILE", help="with --repeat: deliver events in the order that a run has written")
     parser.add_argument("--workload-file", type=pathlib.Path, metavar="FILE", help="with --repeat: the workload")
     parser.add_argument("--real-time", action="store_true",
                         help="for a program that does not use the C library, as one written in Go; without an election")
+    parser.add_argument("--program", type=pathlib.Path, metavar="FILE", help="another controller manager, which gets the same flags")
     parser.add_argument("command", nargs="*")
     options = parser.parse_args()
+    known = search.CLASSES if options.search else CLASSES
+    options.classes = [name for name in options.classes or known if name in known]
     if options.agent:
         options.classes = [name for name in options.classes if name not in NOT_OF_AGENTS["classes"]]
     proof = Proof(options)
     if options.repeat:
         return repeat(proof)
-    paths = workloads(options.names, options.classes, options.seed)
+    paths = workloads(options.names, options.classes, options.seed, options.search)
     proof.all([path for path in paths if not options.agent or path.stem not in NOT_OF_AGENTS["workloads"]])
     rows = table(proof.journal.done.values())
     failed = [entry for entry in proof.journal.done.values() if entry["violations"]]

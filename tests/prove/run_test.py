@@ -215,5 +215,36 @@ class ShrinkTest(unittest.TestCase):
             self.assertFalse(shrink.shrink(proof, path, "error 500 1 2 host get pods"))
 
 
+SEARCH_STEPS = [{"requests": 30, "answers": 28, "events": {}, "changes": {}},
+                {"requests": 9, "answers": 9, "events": {"member1": 2, "member2": 1}, "changes": {"member1": 2, "member2": 1}},
+                {"requests": 4, "answers": 4, "events": {"member2": 1}, "changes": {"member2": 2}}]
+
+
+class SearchPlanTest(unittest.TestCase):
+    def names(self, name, is_mine=lambda _: True):
+        return [run_name for run_name, _, _ in run.search.RUNS[name](SEARCH_STEPS, is_mine)]
+
+    def test_karmada_search_is_killed_at_each_event(self):
+        events = [name for name in self.names("crash") if name.startswith("crash event")]
+        self.assertEqual(events, ["crash event 1.1", "crash event 1.2", "crash event 1.3", "crash event 2.1"])
+
+    def test_the_start_of_karmada_search_is_tried_in_one_workload(self):
+        self.assertTrue([name for name in self.names("crash") if " 0." in name])
+        self.assertFalse([name for name in self.names("crash", lambda _: False) if " 0." in name])
+
+    def test_later_requests_are_tried_more_and_more_rarely(self):
+        self.assertEqual(run.search.spread(30, 4, 1.5), [1, 2, 3, 4, 6, 9, 13, 20])
+        self.assertEqual(run.search.spread(2, 4, 1.5), [1, 2])
+
+    def test_members_that_do_not_change_in_a_step_are_left_alone(self):
+        self.assertEqual(self.names("order"), ["late member1 1", "late member2 1", "late all 1", "late member2 2"])
+        self.assertEqual([name for name in self.names("member") if name.startswith("restored")][-2:], ["restored member2 2 1", "restored member2 2 2"])
+
+    def test_each_perturbation_of_karmada_search_belongs_to_its_class(self):
+        for name in run.search.CLASSES:
+            for one in self.names(name):
+                self.assertEqual(run.class_of(one), name)
+
+
 if __name__ == "__main__":
     unittest.main()

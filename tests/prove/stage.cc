@@ -1,11 +1,5 @@
 #include "tests/prove/stage.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -17,8 +11,7 @@
 #include "sandbox/cluster_identity.h"
 #include "sandbox/karmada_definitions.h"
 #include "sandbox/manifests.h"
-
-extern char** environ;
+#include "tests/prove/child.h"
 
 namespace prove {
 namespace {
@@ -28,14 +21,6 @@ constexpr absl::Duration kLongest = absl::Hours(6);
 // How late alarms may go off: a moment, and this share of the time in which nothing has changed.
 constexpr absl::Duration kSlack = absl::Milliseconds(10);
 constexpr int kSlackShare = 30;
-
-// As posix_spawn wants them.
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 bool IsHeartbeat(const sandbox::Event& event) {
   const absl::string_view kind = event.object->kind();
@@ -147,37 +132,15 @@ absl::StatusOr<pid_t> Stage::StartProcess(const Launch& launch) {
 
 absl::StatusOr<pid_t> Stage::Spawn(std::vector<std::string> words, const std::string& address,
                                    const std::string& log_name) {
-  std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
-  if (!address.empty()) variables.push_back(absl::StrCat(kAddressVariable, "=", address));
-  std::vector<char*> argv = Pointers(words), envp = Pointers(variables);
-  const std::string log = absl::StrCat(options_.directory, "/", log_name);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
-                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  pid_t process = 0;
-  const int failed = posix_spawn(&process, argv[0], &actions, nullptr, argv.data(), envp.data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return absl::InternalError(absl::StrCat("cannot start ", words[0]));
-  time_.Watch(process);
-  return process;
+  return StartChild({.words = std::move(words),
+                     .address = address,
+                     .log = absl::StrCat(options_.directory, "/", log_name)},
+                    time_);
 }
 
-int Stage::EndProcess(pid_t process) {
-  int status = 0;
-  kill(process, SIGKILL);
-  waitpid(process, &status, 0);
-  time_.Forget(process);
-  return status;
-}
+int Stage::EndProcess(pid_t process) { return EndChild(process, time_); }
 
-bool Stage::HasEnded(pid_t process) {
-  siginfo_t info = {};
-  return waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid != 0;
-}
+bool Stage::HasEnded(pid_t process) { return prove::HasEnded(process); }
 
 absl::Status Stage::StartDaemon() {
   ASSIGN_OR_RETURN(daemon_, StartProcess({}));

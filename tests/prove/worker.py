@@ -10,6 +10,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SEEDS = HERE / "values" / "seeds"
+SEARCH_WORKLOADS = HERE / "search" / "workloads"
 LONGEST_RUN = 900  # Seconds of real time: on a machine that has much else to do.
 
 
@@ -21,16 +22,21 @@ def is_seed(path):
     return path.parent == SEEDS
 
 
+def is_of_search(path):
+    return path.parent == SEARCH_WORKLOADS
+
+
 class Worker:
     """The process that runs one workload (worker_main.cc)."""
 
-    def __init__(self, build, workload, command, logs, real_time=False, until=float("inf"), flags=()):
+    def __init__(self, build, workload, command, logs, until=float("inf"), flags=()):
         self._until = until
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{workload.stem}-", dir=logs))
         self._errors = open(self.directory / "worker.log", "w")
         self._process = subprocess.Popen(
-            [(ROOT / build) / "bin" / "prove_worker", f"--{'seed' if is_seed(workload) else 'workload'}={workload}",
-             f"--directory={self.directory}", *(["--real-time"] if real_time else []), *flags, "--", *command],
+            [(ROOT / build) / "bin" / ("prove_search_worker" if is_of_search(workload) else "prove_worker"),
+             f"--{'seed' if is_seed(workload) else 'workload'}={workload}",
+             f"--directory={self.directory}", *flags, "--", *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True)
         try:
             self.reference = self._line()

@@ -82,4 +82,14 @@ std::vector<Event> StepEvents(const OrderedObjects& objects, const PendingChange
   return maker.Finish();
 }
 
+bool ShowsEarlierState(const OrderedObjects& objects, const PendingChanges& pending, int64_t from) {
+  return std::any_of(pending.begin(), pending.end(), [&](const auto& entry) {
+    const PendingChange& change = entry.second;
+    if (change.deleted || ResourceVersionOf(*change.last) > from) return false;
+    const ObjectPtr before = objects.Find(KeyView(change.last));
+    return before == nullptr || before->uid() != change.last->uid() ||
+           before->resource_version() != change.last->resource_version();
+  });
+}
+
 }  // namespace kube::internal

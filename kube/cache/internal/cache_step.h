@@ -48,6 +48,12 @@ std::vector<WatchCache::Event> StepEvents(const OrderedObjects& objects,
                                           const PendingChanges& pending,
                                           const StepVersions& versions);
 
+// Returns whether what is pending shows that the server went back to an earlier state, although the
+// versions of its lists go on (as etcd's manual recommends for a restore: --bump-revision): an
+// object is now of a version that was complete before the step, and was not so then. REQUIRES: it
+// comes from the informer that the contents come from, since another one may choose more objects.
+bool ShowsEarlierState(const OrderedObjects& objects, const PendingChanges& pending, int64_t from);
+
 }  // namespace kube::internal
 
 #endif  // KUBE_CACHE_INTERNAL_CACHE_STEP_H_

@@ -172,6 +172,37 @@ TEST_CASE_METHOD(WatchCacheFixture, "nobody can continue when the server went ba
   CHECK(cache->PositionAfter(then + 1).ok());
 }
 
+// Whoever continued would be told of an object that has its former version, and from there of
+// everything that the server does not know any more.
+TEST_CASE_METHOD(WatchCacheFixture,
+                 "nobody can continue when a backup was restored and versions go on") {
+  Put("a", "x");
+  Start();
+  auto backup = server->Backup();
+  SECTION("and an object is what it was") { Put("a", "x"); }
+  SECTION("and an object that was deleted is there again") {
+    server->Erase(kPods, {"a", "x"});
+    Put("a", "y");
+  }
+  SECTION("and the name had another object") {
+    server->Erase(kPods, {"a", "x"});
+    Put("a", "x");
+  }
+  const int64_t then = cache->progress().version;
+  auto position = cache->PositionAfter(then);
+  REQUIRE(position.ok());
+  ChangeUnwatched([&] {
+    server->Restore(std::move(backup));
+    while (ResourceVersionOf(server->Put(kPods, PodIn("a", "busy"))) <= then) {
+    }
+  });
+  CHECK(Listed({}) == "a/busy a/x");
+  std::vector<WatchCache::Event> events;
+  int64_t complete = -1;
+  CHECK(absl::IsOutOfRange(cache->ReadEvents(*position, 9, events, complete)));
+  CHECK(absl::IsOutOfRange(cache->PositionAfter(then).status()));
+}
+
 TEST_CASE_METHOD(WatchCacheFixture,
                  "a list without a version that is a number is refused, and nothing goes") {
   Put("a", "x");

@@ -5,11 +5,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -17,36 +15,10 @@
 #include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
 #include "base/json.h"
-#include "base/random.h"
 #include "kube/http/transport.h"
+#include "tests/search/opensearch/memory_opensearch.h"
 
 namespace tests {
-
-// Documents of one OpenSearch, with external versions and the traces of deletions.
-class MemoryOpenSearch {
- public:
-  base::HttpResponse Answer(const base::HttpRequest& request);
-  // What a single write to a document is refused with; nullopt accepts it.
-  std::function<std::optional<std::pair<int, std::string>>(absl::string_view id)> refuse;
-  std::string distribution = "opensearch";
-  std::string cluster_uuid = base::NewUuid();
-
- private:
-  struct Document {
-    int64_t version = 0;
-    json::Value source;  // Null: deleted.
-  };
-  using Index = std::map<std::string, Document>;
-
-  json::Value Write(const json::Value& action, const std::string& source);
-  base::HttpResponse Bulk(const std::string& body);
-  base::HttpResponse Search(const std::string& pattern, const json::Value& body);
-  base::HttpResponse Places(const std::string& pattern);
-  base::HttpResponse Get(const std::string& index, const std::string& id);
-
-  std::map<std::string, Index> indices_;
-  json::Value template_;
-};
 
 class TestOpenSearch {
  public:
@@ -95,9 +67,6 @@ class TestOpenSearch {
   int64_t received_ ABSL_GUARDED_BY(mu_) = 0;
   std::unique_ptr<base::HttpServer> server_;
 };
-
-// {"error":{"type":...,"reason":...},"status":code}
-base::HttpResponse ErrorAnswer(int code, absl::string_view type, absl::string_view reason);
 
 }  // namespace tests
 
