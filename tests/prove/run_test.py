@@ -12,6 +12,7 @@ import yaml
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import classes  # noqa: E402: they are beside this file.
 import shrink  # noqa: E402
+from search import which_runs as search  # noqa: E402
 
 REFERENCE = {
     "writesOfStep": [["host create namespaces"],
@@ -222,7 +223,7 @@ SEARCH_STEPS = [{"requests": 30, "answers": 28, "events": {}, "changes": {}},
 
 class SearchPlanTest(unittest.TestCase):
     def names(self, name, is_mine=lambda _: True):
-        return [run_name for run_name, _, _ in run.search.RUNS[name](SEARCH_STEPS, is_mine)]
+        return [run_name for run_name, _, _ in search.RUNS[name](SEARCH_STEPS, is_mine)]
 
     def test_karmada_search_is_killed_at_each_event(self):
         events = [name for name in self.names("crash") if name.startswith("crash event")]
@@ -233,17 +234,17 @@ class SearchPlanTest(unittest.TestCase):
         self.assertFalse([name for name in self.names("crash", lambda _: False) if " 0." in name])
 
     def test_later_requests_are_tried_more_and_more_rarely(self):
-        self.assertEqual(run.search.spread(30, 4, 1.5), [1, 2, 3, 4, 6, 9, 13, 20])
-        self.assertEqual(run.search.spread(2, 4, 1.5), [1, 2])
+        self.assertEqual(search.spread(30, 4, 1.5), [1, 2, 3, 4, 6, 9, 13, 20])
+        self.assertEqual(search.spread(2, 4, 1.5), [1, 2])
 
     def test_members_that_do_not_change_in_a_step_are_left_alone(self):
         self.assertEqual(self.names("order"), ["late member1 1", "late member2 1", "late all 1", "late member2 2"])
         self.assertEqual([name for name in self.names("member") if name.startswith("restored")][-2:], ["restored member2 2 1", "restored member2 2 2"])
 
     def test_each_perturbation_of_karmada_search_belongs_to_its_class(self):
-        for name in run.search.CLASSES:
+        for name in search.CLASSES:
             for one in self.names(name):
-                self.assertEqual(run.class_of(one), name)
+                self.assertEqual(classes.class_of(one), name)
 
 
 if __name__ == "__main__":
