@@ -5,10 +5,12 @@
 // to watch. A kind to which a binding refers is watched at once, and so is one that is not new;
 // NewKinds decides about the others, from the clusters that the kind's policies may choose.
 //
-// The handlers of templates put requests into the queue. An update that changes the specification
-// is recorded as an edit before its request is queued, so that the pass which the request leads to
-// finds the edit. An update that leaves exactly the claim which a pass has just written (OwnClaims)
-// is passed over, because that pass goes on with the claimed template.
+// The handlers of templates put requests into the queue. At a start each object comes, and those
+// whose binding records another state go first: they were edited while no process led. An update
+// that changes the specification is recorded as an edit before its request is queued, so that the
+// pass which the request leads to finds the edit. An update that leaves exactly the claim which a
+// pass has just written (OwnClaims) is passed over, because that pass goes on with the claimed
+// template.
 //
 // new_kinds_ and served_ belong to the thread of WatchedKinds. After a restart all of this is found
 // again in the policies, the bindings and the first round.
@@ -20,8 +22,10 @@
 
 #include "api/absent_clusters.h"
 #include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/binding_resource.h"
 #include "api/cluster_affinity.h"
+#include "api/passed_template.h"
 #include "api/policy.h"
 #include "api/policy_claim.h"
 #include "api/policy_scope.h"
@@ -200,7 +204,8 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
   handler.on_add = [this, gvk](const kube::ObjectPtr& object, bool initial_list) {
     if (!deps_.filter.AllowsObject(*object)) return;
     if (initial_list) {
-      deps_.queue.Add(ListedRequest(gvk, *object), kube::kInitialListPriority);
+      const int priority = IsEdited(*object) ? kube::kNormalPriority : kube::kInitialListPriority;
+      deps_.queue.Add(ListedRequest(gvk, *object), priority);
     } else {
       deps_.queue.Add(RequestFor(gvk, *object));
     }
@@ -214,6 +219,13 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
     if (deps_.filter.AllowsObject(*last)) deps_.queue.Add(RequestFor(gvk, *last));
   };
   return handler;
+}
+
+bool TemplateSource::IsEdited(const kube::Object& object) const {
+  const api::BindingAddress at = api::BindingOf(object.kind(), object.key());
+  const kube::ObjectPtr binding = deps_.manager.cluster().Find(at.resource, at.key);
+  return binding != nullptr &&
+         api::CompareWithRecord(*binding, object) == api::PassedRecord::kOther;
 }
 
 kube::Request TemplateSource::ListedRequest(const kube::Gvk& gvk,

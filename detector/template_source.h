@@ -50,6 +50,8 @@ class TemplateSource : public kube::KindSubscriber {
  private:
   // Returns the kinds that the policy's selectors name, without the excluded ones.
   std::set<kube::Gvk> SelectedBy(const kube::Object& policy) const;
+  // Returns whether the template's binding shows that it was edited since its state has passed.
+  bool IsEdited(const kube::Object& object) const;
   RefusedSelectors RefusedBy(const kube::Object& policy) const;
   // Reports clusters that a policy names for the first time and that do not exist. Nothing is said
   // of policies that were there when this process began to work.

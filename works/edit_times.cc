@@ -39,7 +39,11 @@ void EditTimes::Seen(const kube::Object& template_object) {
   absl::MutexLock lock(&mu_);
   if (now - looked_at_ >= kLookPeriod) LeaveLateOnes(now);
   const auto before = edits_.find(id);
-  if (before != edits_.end()) Leave(before, "superseded");
+  if (before != edits_.end()) {
+    // One object may be seen in two versions of its API.
+    if (before->second.generation == template_object.generation()) return;
+    Leave(before, "superseded");
+  }
   if (edits_.size() >= kMostEdits) {
     CountLeft(std::string(template_object.kind()), "too_many");
     return;

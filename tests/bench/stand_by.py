@@ -93,7 +93,7 @@ def hand_over(stage, leader, stand_by, end, edit):
     wait_until("the next leader", stand_by.leads, 120, every=0.005)
     row["leads"] = time.monotonic() - before
     wait_until("the edit in both members", lambda: all(map(has, members)), 300, every=0.005)
-    row["edit"] = time.monotonic() - before
+    row["edit"], row["edit_cpu"] = time.monotonic() - before, stand_by.cpu_seconds() - cpu
     stand_by.wait_quiet()
     row["quiet"], row["cpu"] = time.monotonic() - before, stand_by.cpu_seconds() - cpu
     leader.wait(60)
@@ -103,10 +103,10 @@ def hand_over(stage, leader, stand_by, end, edit):
 def table(rows, options):
     lines = [f"{options.members} members, {options.apps} Deployments in {EACH} of them each; seconds from the end of the leader, "
              "just after a renewal", "",
-             f"{'stand-by':<9} {'the leader is':<14} {'leads':>7} {'edit in members':>16} {'quiet':>7} {'CPU, s':>7} "
+             f"{'stand-by':<9} {'the leader is':<14} {'leads':>7} {'edit in members':>16} {'CPU, s':>7} {'quiet':>7} {'CPU, s':>7} "
              f"{'its writes before':>18} {'RSS, MB':>8} {'threads':>8} {'sockets':>8}"]
     for row in rows:
-        lines.append(f"{row['stand-by']:<9} {row['leader']:<14} {row['leads']:7.2f} {row['edit']:16.2f} {row['quiet']:7.1f} "
+        lines.append(f"{row['stand-by']:<9} {row['leader']:<14} {row['leads']:7.2f} {row['edit']:16.2f} {row['edit_cpu']:7.2f} {row['quiet']:7.1f} "
                      f"{row['cpu']:7.2f} {row['writes']:18} {row['rss']:8.0f} {row['threads']:8} {row['sockets']:8}")
     return "\n".join(lines) + "\n"
 

@@ -1,5 +1,6 @@
 #include "config/options.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <string>
@@ -277,6 +278,17 @@ TEST_CASE("a slip on the command line is named in words, with what was probably 
 TEST_CASE("timings of an election that is not held do not matter") {
   CHECK(MustParse({"--leader-elect=false", "--leader-elect-lease-duration=1s"})
             .leader_election.lease_duration == absl::Seconds(1));
+}
+
+TEST_CASE("a warm stand-by without an election is warned of") {
+  for (const char* without : {"--leader-elect=false", "--shadow"}) {
+    const Options options = MustParse({"--warm-stand-by", without});
+    CHECK(options.warm_stand_by);
+    CHECK(std::any_of(options.warnings.begin(), options.warnings.end(), [](const auto& warning) {
+      return absl::StartsWith(warning.text, "--warm-stand-by has no effect with ");
+    }));
+  }
+  CHECK(MustParse({"--warm-stand-by"}).warnings.empty());
 }
 
 TEST_CASE("a shadow is announced") {

@@ -12,7 +12,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/keys.h"
+#include "api/passed_template.h"
 #include "api/policy_scope.h"
 #include "api/reasons.h"
 #include "detector/register.h"
@@ -115,6 +117,28 @@ TEST_CASE_METHOD(Fixture, "a kind that comes again after its bindings went waits
   source->OnDiscovered({});
   source->OnDiscovered({.kinds = {kRobots.gvk}});
   CHECK_FALSE(MayWatch());
+}
+
+TEST_CASE_METHOD(Fixture, "at a start, what was edited meanwhile goes before what was not") {
+  const auto template_named = [](const std::string& name, int generation) {
+    kube::Object object = kube::Object::Make(kRobots.gvk, {"ns", name});
+    object.Set({"metadata", "resourceVersion"}, absl::StrCat(10 + generation));
+    object.Set({"metadata", "generation"}, generation);
+    object.Set({"spec", "arms"}, generation);
+    return object;
+  };
+  for (const char* name : {"quiet", "edited"}) {
+    const kube::Object passed = template_named(name, 1);
+    const api::BindingAddress at = api::BindingOf(passed.kind(), passed.key());
+    kube::Object binding = kube::Object::Make(at.resource.gvk, at.key);
+    binding.Set({"spec", "resource", "resourceVersion"}, passed.resource_version());
+    binding.SetAnnotation(api::kPassedTemplateAnnotation, api::PassedTemplateRecord(passed));
+    PutCached(at.resource, binding);
+  }
+  const kube::EventHandler handler = source->HandlerFor(kRobots);
+  handler.on_add(kube::Share(template_named("quiet", 1)), /*initial_list=*/true);
+  handler.on_add(kube::Share(template_named("edited", 2)), /*initial_list=*/true);
+  for (const char* name : {"edited", "quiet"}) CHECK(queue.Get()->request.key.name == name);
 }
 
 TEST_CASE_METHOD(Fixture, "a state that a restored server takes back is an edit after all others") {

@@ -72,6 +72,16 @@ TEST_CASE_METHOD(Fixture, "an older state that arrives late does not count for t
   CHECK(HasTimed(1));
 }
 
+TEST_CASE_METHOD(Fixture, "an edit that is seen twice began when it was seen first") {
+  times.Seen(Template(2));
+  clock.Advance(absl::Seconds(1));
+  times.Seen(Template(2));
+  times.Arrived("m1", Manifest(2));
+  times.Arrived("m2", Manifest(2));
+  CHECK(Shows("karmada_edit_to_applied_seconds_sum{kind=\"Deployment\"} 1\n"));
+  CHECK_FALSE(Shows("karmada_edits_not_timed_total"));
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster that is not written to is not waited for") {
   times.Seen(Template(2));
   clock.Advance(absl::Seconds(1));
