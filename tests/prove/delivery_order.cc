@@ -284,12 +284,17 @@ sandbox::RequestVerdict DeliveryOrder::OnRequest(const sandbox::RequestPtr& requ
   return verdict;
 }
 
+// An error takes the place of an execution, and so does not wait for its turn.
+bool DeliveryOrder::MayFail(const sandbox::RequestFacts& write) const {
+  const Plan& plan = run_->plan();
+  return plan.kind == Plan::Kind::kError && plan.request_class == RequestClass(write);
+}
+
 sandbox::RequestVerdict DeliveryOrder::OnWrite(const sandbox::RequestPtr& request) {
   const std::string words = WordsOf(*request);
   {
     absl::MutexLock lock(&mu_);
-    // An error takes the place of an execution, and so does not wait for its turn.
-    const bool waits = again_ && run_->plan().code == 0 && !MayPass(words);
+    const bool waits = again_ && !MayFail(*request) && !MayPass(words);
     if (waits) {
       writes_.push_back({request, std::make_shared<sandbox::Hold>()});
       return sandbox::RequestVerdict::Wait(writes_.back().hold);

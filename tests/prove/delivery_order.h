@@ -70,6 +70,7 @@ class DeliveryOrder : public sandbox::Interference {
 
   // Whether it is the turn of what has these words, or it is not waited for.
   bool MayPass(const std::string& words) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MayFail(const sandbox::RequestFacts& write) const;
   bool LetEvents(const std::vector<GatePtr>& gates);
   bool LetWrites();
   // What becomes of a write when it is its turn, and when it has to wait for it.
