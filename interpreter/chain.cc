@@ -137,6 +137,11 @@ class Chain : public Interpreter {
   absl::StatusOr<Answer> AskFrom(size_t first, const kube::Gvk& gvk,
                                  const Question& question) const {
     const Operation op = question.operation;
+    const auto failed = [&](const Backend& backend, const absl::Status& error) {
+      return base::Annotate(ForLoops(error), OperationName(op), " of ", question.object.Describe(),
+                            " by the ", backend.layer(), " interpreter");
+    };
+    absl::Status passed_on;
     for (size_t at = first; at < backends_.size(); at = LayerFor(gvk, op, at + 1)) {
       const Backend& backend = *backends_[at];
       const base::SteadyTime began = base::RealClock().SteadyNow();
@@ -144,13 +149,16 @@ class Chain : public Interpreter {
       Observe({backend.layer(), gvk.kind, op, ResultOf(answer.status())},
               base::RealClock().SteadyNow() - began);
       if (answer.ok()) return answer;
-      if (IsPassOn(answer.status())) continue;
-      return base::Annotate(ForLoops(answer.status()), OperationName(op), " of ",
-                            question.object.Describe(), " by the ", backend.layer(),
-                            " interpreter");
+      if (!IsPassOn(answer.status())) return failed(backend, answer.status());
+      passed_on = failed(backend, answer.status());
     }
-    // All have passed on. Nothing is assumed about components: without them the caller asks for
-    // replicas instead.
+    // All have passed on. No dependencies are assumed, since what an object needs would be taken
+    // away from it while a webhook is away. Nothing is assumed about components: without them the
+    // caller asks for replicas instead.
+    if (op == Operation::kInterpretDependency) {
+      passed_on.ErasePayload(kPassOnPayload);
+      return passed_on;
+    }
     if (op == Operation::kInterpretComponent) return NotFound(gvk, op);
     return AssumedAnswer(question);
   }

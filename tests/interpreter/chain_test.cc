@@ -279,11 +279,20 @@ TEST_CASE("when every layer with a rule passes on, the kind fares as one without
   CHECK(chain_for(Operation::kReviseReplica)->ReviseReplica(widget, 3).value() == widget);
   CHECK(chain_for(Operation::kRetain)->Retain(widget, kube::Object()).value() == widget);
   CHECK(chain_for(Operation::kAggregateStatus)->AggregateStatus(widget, nullptr).value() == widget);
-  CHECK(chain_for(Operation::kInterpretDependency)->GetDependencies(widget)->empty());
   CHECK(chain_for(Operation::kInterpretStatus)->ReflectStatus(widget)->is_null());
   CHECK(chain_for(Operation::kPrune)->Prune(widget).value() == widget);
   CHECK(chain_for(Operation::kInterpretComponent)->GetComponents(widget).status().code() ==
         absl::StatusCode::kUnimplemented);
+}
+
+TEST_CASE("an object keeps what it needs when every layer that might say so passes on") {
+  const auto chain = ChainOf(std::make_unique<PassesOn>(Operation::kInterpretDependency),
+                             std::make_unique<PassesOn>(Operation::kInterpretDependency));
+  const absl::Status error = chain->GetDependencies(Widget()).status();
+  CHECK(error == absl::UnavailableError(
+                     "InterpretDependency of Widget ns/w by the customization interpreter: boom"));
+  CHECK(chain->AskOrAssume({.operation = Operation::kInterpretDependency, .object = Widget()})
+            .status() == error);
 }
 
 TEST_CASE("a layer without a rule for the operation is passed over") {

@@ -45,7 +45,7 @@ class DeliveryOrder : public sandbox::Interference {
   void End();
 
   std::vector<std::string> Lines() const;
-  // What was waited for in vain: the replay is not exact where that was.
+  // What was waited for in vain, or passed out of turn: the replay is not exact where that was.
   std::vector<std::string> Missed() const;
   // What came and is not in the recording; it did not wait.
   std::vector<std::string> Unknown() const;
@@ -70,6 +70,12 @@ class DeliveryOrder : public sandbox::Interference {
 
   // Whether it is the turn of what has these words, or it is not waited for.
   bool MayPass(const std::string& words) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MayFail(const sandbox::RequestFacts& write) const;
+  // What gates and writes wait with at present.
+  std::vector<std::string> HeldWords(const std::vector<GatePtr>& gates) const;
+  // Decides whether the next line is waited for any longer.
+  void BePatient(const std::vector<std::string>& held, absl::Duration now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool LetEvents(const std::vector<GatePtr>& gates);
   bool LetWrites();
   // What becomes of a write when it is its turn, and when it has to wait for it.
@@ -97,6 +103,9 @@ class DeliveryOrder : public sandbox::Interference {
   std::map<std::string, std::deque<size_t>> places_ ABSL_GUARDED_BY(mu_);  // Of lines not over.
   size_t next_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Duration since_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();  // It was the next one.
+  // What passes although it is not the next one, and how often that was done while it waited.
+  std::optional<size_t> out_of_turn_ ABSL_GUARDED_BY(mu_);
+  int passed_ ABSL_GUARDED_BY(mu_) = 0;
   // The next one when it was looked at last in this step.
   std::optional<size_t> looked_at_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, GatePtr> gates_ ABSL_GUARDED_BY(mu_);  // By watch.
