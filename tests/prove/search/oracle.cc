@@ -28,6 +28,7 @@ class Judgement {
       : reader_(reader), history_(history) {}
 
   void Take(const Note& note) {
+    FindLoss(note);
     switch (note.kind) {
       case Kind::kList:
         TakeList(note);
@@ -72,6 +73,19 @@ class Judgement {
   void Say(const Parts&... parts) {
     constexpr size_t kMost = 20;
     if (found_.size() < kMost) found_.push_back(absl::StrCat(reader_, ": ", parts...));
+  }
+
+  // A connection ends without an answer only because karmada-search has ended: the process that
+  // answers next is another one.
+  void FindLoss(const Note& note) {
+    if (note.kind == Kind::kSettled || note.kind == Kind::kRefused) return;
+    if (note.kind == Kind::kLost) {
+      lost_ |= answered_ == note.process;
+      return;
+    }
+    if (lost_ && answered_ == note.process) Say("an answer was lost, and the process went on");
+    lost_ = false;
+    answered_ = note.process;
   }
 
   void Forget() {
@@ -294,6 +308,8 @@ class Judgement {
   Versions versions_;
   std::optional<Note> pages_, list_;
   bool watching_ = false;
+  int answered_ = -1;  // The process that has answered last.
+  bool lost_ = false;  // It has left a later question without an answer.
   Note last_{.kind = Kind::kRefused};
   std::vector<std::string> found_;
 };

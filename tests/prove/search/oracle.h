@@ -11,6 +11,7 @@
 //    of the member that it is not up to date.
 //  - By a watch an object never becomes what it was before; at a bookmark nothing is missing of
 //    what was up to its version; what is shown as deleted has been deleted.
+//  - An answer is whole, unless the process has ended.
 //  - When everything has settled, what a reader has is what the members have.
 #ifndef TESTS_PROVE_SEARCH_ORACLE_H_
 #define TESTS_PROVE_SEARCH_ORACLE_H_

@@ -192,6 +192,20 @@ TEST_CASE_METHOD(Fixture, "a present list without what was acknowledged is found
   }
 }
 
+TEST_CASE_METHOD(Fixture, "an answer that is lost although the process goes on is found") {
+  Add(Kind::kLost, {});  // It does not listen yet.
+  List();
+  Add(Kind::kLost, {});
+  List();
+  SECTION("of the same process") {
+    CHECK_THAT(Found(), Catch::Contains("an answer was lost, and the process went on"));
+  }
+  SECTION("but not when it has ended") {
+    notes.back().process = 1;
+    CHECK(Found().empty());
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "a watch that shows an object as it was before is found") {
   Put("member1", 14, "a", 3);
   Add(Kind::kWatchBegins, {}).first = true;

@@ -31,10 +31,16 @@ class FakeStream : public base::HttpStream {
   std::vector<json::Value> Events() const {
     absl::MutexLock lock(&mu_);
     std::vector<json::Value> out;
-    for (absl::string_view line : absl::StrSplit(text_, '\n', absl::SkipEmpty())) {
+    const absl::string_view whole = absl::string_view(text_).substr(0, text_.rfind('\n') + 1);
+    for (absl::string_view line : absl::StrSplit(whole, '\n', absl::SkipEmpty())) {
       out.push_back(*json::Parse(line));
     }
     return out;
+  }
+  // What has come of a line that has not ended.
+  std::string Unfinished() const {
+    absl::MutexLock lock(&mu_);
+    return text_.substr(text_.rfind('\n') + 1);
   }
   std::string Summary() const {
     std::string out;

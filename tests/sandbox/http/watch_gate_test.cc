@@ -168,6 +168,21 @@ TEST_CASE_METHOD(Gated, "watches that are cut resume where their clients were") 
   CHECK(again.stream->Summary() == "MODIFIED a;MODIFIED a;");
 }
 
+TEST_CASE_METHOD(Gated, "a watch that is cut within an event has sent the half of it") {
+  const Reply watch = Watch(kMaps);
+  Post(kMaps, ConfigMap("a", "1"));
+  const int64_t seen = backend.store().version();
+  maps->CutWithinNext();
+  Change("a", "2");
+  Change("a", "3");
+  CHECK(watch.stream->ended());
+  CHECK_FALSE(watch.stream->properly());
+  CHECK(watch.stream->Summary() == "ADDED a;");
+  CHECK(absl::StartsWith(watch.stream->Unfinished(), R"({"type":"MODIFIED","object":{)"));
+  const Reply again = Watch(kMaps, absl::StrCat("&resourceVersion=", seen));
+  CHECK(again.stream->Summary() == "MODIFIED a;MODIFIED a;");
+}
+
 TEST_CASE_METHOD(Gated, "what is held can be released while the interference is told of it") {
   interference->on_held_back = [this](const Delivery&) {
     CHECK(maps->Held().size() == 1);
