@@ -106,6 +106,21 @@ void Hosted::RemoveCluster(const std::string& cluster) {
   if (!patched.ok()) CHECK(absl::IsNotFound(patched.status()));
 }
 
+void Hosted::PutCluster(const std::string& cluster, const std::string& id) {
+  kube::Object registered = kube::Object::Make(api::Clusters().gvk, {"", cluster});
+  registered.Set({"spec", "syncMode"}, "Pull");
+  registered.Set({"spec", "id"}, id);
+  const auto made = plane().Create(api::Clusters(), registered, {}, {});
+  INFO(made.status());
+  CHECK(made.ok());
+}
+
+std::string Hosted::IdOf(const std::string& cluster) {
+  const auto found = plane().Get(api::Clusters(), {"", cluster}, {});
+  REQUIRE(found.ok());
+  return std::string(found->spec()["id"].AsString());
+}
+
 void Hosted::RemoveSecret(const std::string& cluster) {
   CHECK(plane().Delete(api::Secrets(), {kNs, cluster}, {}, {}).ok());
 }

@@ -54,6 +54,10 @@ class Hosted {
   bool IsReady(const std::string& cluster);
   // Takes it out of the control plane, whatever it has there.
   void RemoveCluster(const std::string& cluster);
+  // Registers a cluster of this identity (spec.id) under the name, as its agent would.
+  void PutCluster(const std::string& cluster, const std::string& id);
+  // Returns the identity of the cluster that is registered.
+  std::string IdOf(const std::string& cluster);
   bool AllReady();
   // Returns who serves each cluster by its Lease; only clusters that somebody serves.
   std::map<std::string, std::string> Holders();
