@@ -26,6 +26,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/runtime/fan_out.h"
 
 namespace cmd {
 namespace {
@@ -38,8 +39,14 @@ constexpr absl::string_view kLeaves = "karmada-agent/leaves";
 constexpr int kTriesToLeave = 3;
 // How many clusters are taken before their agents begin.
 constexpr int kTakenAtOnce = 50;
+// How many writes are under way at the end of the process, which has only some seconds.
+constexpr int kFreedAtOnce = 15;
 
 std::string LeaseOf(absl::string_view cluster) { return absl::StrCat(kShard, cluster); }
+
+std::string ClusterOf(const kube::Object& lease) {
+  return std::string(absl::StripPrefix(lease.name(), kShard));
+}
 
 std::string HolderOf(const kube::Object& lease) {
   return std::string(lease.spec()["holderIdentity"].AsString());
@@ -138,7 +145,7 @@ std::set<std::string> ClusterShards::Share(const Wanted& wanted, const base::Sto
     may_serve.insert(cluster);
   }
   for (const kube::Object& lease : HeldLeases()) {
-    const std::string cluster(absl::StripPrefix(lease.name(), kShard));
+    const std::string cluster = ClusterOf(lease);
     if (mine.contains(cluster) || wanted.serving.contains(cluster)) continue;
     Note(cluster, GiveBack(cluster, lease, !wanted.clusters.contains(cluster), stop));
   }
@@ -156,9 +163,7 @@ std::vector<kube::Object> ClusterShards::HeldLeases() const {
   for (const kube::ObjectPtr& lease : leases_->store().List()) {
     const bool is_shard = absl::StartsWith(lease->name(), kShard);
     if (!is_shard || HolderOf(*lease) != place_.lease) continue;
-    if (!held_.contains(std::string(absl::StripPrefix(lease->name(), kShard)))) {
-      leases.push_back(*lease);
-    }
+    if (!held_.contains(ClusterOf(*lease))) leases.push_back(*lease);
   }
   return leases;
 }
@@ -181,13 +186,25 @@ void ClusterShards::Leave(const base::StopToken& stop) {
 
 void ClusterShards::GiveBackBut(const std::set<std::string>& serving, const base::StopToken& stop) {
   if (peers_ == place_.lease) return;  // All are free when the Lease of the fleet is.
-  for (auto it = held_.begin(); it != held_.end() && !stop.stop_requested();) {
-    const auto [cluster, held] = *it++;
-    if (serving.contains(cluster)) continue;
-    base::IgnoreError(GiveBack(cluster, held.lease, /*removes=*/false, stop),
-                      "its holder will be seen to be gone");
-    held_.erase(cluster);
+  std::vector<kube::Object> leases;
+  for (const auto& [cluster, held] : held_) {
+    if (!serving.contains(cluster)) leases.push_back(held.lease);
   }
+  if (leases.empty()) return;
+  kube::FanOut at_once(clock_, kFreedAtOnce, /*parts_per_thread=*/1);
+  const absl::Status freed = at_once.Run(leases.size(), [&](size_t i) {
+    const absl::Status written = Free(leases[i], stop);
+    // Ends the others, too.
+    return stop.stop_requested() ? absl::CancelledError("it takes too long") : written;
+  });
+  base::IgnoreError(freed, "their holder will be seen to be gone");
+  for (const kube::Object& lease : leases) held_.erase(ClusterOf(lease));
+}
+
+absl::Status ClusterShards::Free(const kube::Object& lease, const base::StopToken& stop) {
+  kube::Object free = lease;
+  free.Erase({"spec", "holderIdentity"});
+  return client_.Replace(api::Leases(), free, {}, stop).status();
 }
 
 void ClusterShards::LookAtProcesses(const base::StopToken& stop) {
@@ -289,14 +306,9 @@ absl::Status ClusterShards::Take(const std::string& cluster, const base::StopTok
 
 absl::Status ClusterShards::GiveBack(const std::string& cluster, const kube::Object& lease,
                                      bool removes, const base::StopToken& stop) {
-  absl::Status written;
-  if (removes) {
-    written = client_.Delete(api::Leases(), lease.key(), AsSeen(lease), stop).status();
-  } else {
-    kube::Object free = lease;
-    free.Erase({"spec", "holderIdentity"});
-    written = client_.Replace(api::Leases(), free, {}, stop).status();
-  }
+  const absl::Status written =
+      removes ? client_.Delete(api::Leases(), lease.key(), AsSeen(lease), stop).status()
+              : Free(lease, stop);
   // Otherwise it is tried again: until then nobody else has it.
   if (written.ok() || kube::IsConflict(written) || kube::IsGone(written)) held_.erase(cluster);
   return written;

@@ -77,7 +77,8 @@ class ClusterShards {
   // Says that this process ends, so that the replicas with which it shares take what it gives back.
   void Leave(const base::StopToken& stop);
   // Gives back the clusters that are not in `serving`, to the replicas with which it shares, at the
-  // end of the process. What is not written is free when the Lease of the process is.
+  // end of the process; several at once. What is not written before `stop` is free when the Lease
+  // of the process is.
   void GiveBackBut(const std::set<std::string>& serving, const base::StopToken& stop);
 
  private:
@@ -104,6 +105,8 @@ class ClusterShards {
   // Returns the Leases of clusters that name this process, held or left over from a write whose
   // answer was lost.
   std::vector<kube::Object> HeldLeases() const;
+  // Makes the Lease free, as it was written or seen. Thread-safe.
+  absl::Status Free(const kube::Object& lease, const base::StopToken& stop);
   // Makes the Lease free, or removes it.
   absl::Status GiveBack(const std::string& cluster, const kube::Object& lease, bool removes,
                         const base::StopToken& stop);

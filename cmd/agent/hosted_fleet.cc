@@ -5,7 +5,9 @@
 // hangs holds up no other one, and only then the manager gives the Lease up. The agents cut their
 // calls off, and end, well before the manager does that.
 //
-// An agent that does not end even then may still write. Nobody else may act for its cluster as long
+// The hand-over takes twenty seconds at most, so that it is over before the manager's graceful
+// period; what has not been given back by then is free when the Lease of the process is. An agent
+// that does not end even then may still write. Nobody else may act for its cluster as long
 // as it may, so the process ends at once, and its Leases by themselves.
 
 #include "cmd/agent/hosted_fleet.h"
@@ -25,6 +27,8 @@
 #include "base/metrics.h"
 #include "base/status.h"
 #include "base/stop_limit.h"
+#include "base/stop_token.h"
+#include "base/timers.h"
 #include "cmd/agent/agent_fleet.h"
 #include "cmd/agent/cluster_secrets.h"
 #include "cmd/agent/cluster_shards.h"
@@ -123,15 +127,17 @@ class FleetLoop : public kube::Runnable {
 
   void HandOver() {
     const base::Clock& clock = parts_.manager.clock();
-    const base::SteadyTime latest = clock.SteadyNow() + kLongestHandOver;
+    base::StopSource late;
+    base::Timers timers(clock);
+    timers.After(kLongestHandOver, [&late] { late.request_stop(); });
     parts_.fleet.RequestEnd();
-    if (parts_.shards != nullptr) parts_.shards->Leave(base::StopToken());
+    if (parts_.shards != nullptr) parts_.shards->Leave(late.get_token());
     bool have_ended = false;
     while (!have_ended) {
       have_ended = parts_.fleet.HasEnded();
-      // Each write has a limit of its own. Those of a process that has lost its Lease are refused.
-      if (parts_.shards != nullptr && clock.SteadyNow() < latest) {
-        parts_.shards->GiveBackBut(parts_.fleet.Serving(), base::StopToken());
+      // The writes of a process that has lost its Lease are refused.
+      if (parts_.shards != nullptr && !late.stop_requested()) {
+        parts_.shards->GiveBackBut(parts_.fleet.Serving(), late.get_token());
       }
       if (!have_ended) clock.SleepFor(kBetweenHandOvers, base::StopToken());
     }
@@ -214,6 +220,11 @@ absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingCo
   manager.Add(std::make_unique<FleetLoop>(
       FleetLoop::Parts{fleet, secrets, shards.has_value() ? &*shards : nullptr, manager}));
   const absl::Status ended = manager.Run(stop);
+  if (absl::IsDeadlineExceeded(ended)) {
+    // Threads that outlived the graceful period use what would be destroyed here.
+    base::LogError("karmada-agent ends", {{"error", ended}});
+    _exit(kFailed);
+  }
   fence->Close();
   base::EndProcessAfter(controllers::kStopLimit, 1);
   informers.Stop();

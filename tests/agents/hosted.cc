@@ -70,6 +70,8 @@ Hosted::Hosted(int clusters) {
   }
 }
 
+sandbox::ApiServer& Hosted::host() { return fleet_->control_plane(); }
+
 void Hosted::PutSecret(const std::string& cluster, const std::string& member_kubeconfig) {
   kube::Object secret = kube::Object::Make(api::Secrets().gvk, {kNs, cluster});
   secret.Set({"metadata", "labels", "fleet"}, "yes");

@@ -28,6 +28,7 @@ class Hosted {
   const std::vector<std::string>& clusters() const { return clusters_; }
   kube::Client& plane() { return *clients_.at("karmada"); }
   kube::Client& member(const std::string& cluster) { return *clients_.at(cluster); }
+  sandbox::ApiServer& host();
   sandbox::ApiServer& server(const std::string& cluster) { return *fleet_->member(cluster); }
   // Gives the cluster a Secret, another one if it has one. The kubeconfigs are good ones unless
   // given.

@@ -1,6 +1,7 @@
 // Replicas share clusters by Leases, on an API server in memory and a clock that the tests move.
 #include "cmd/agent/cluster_shards.h"
 
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -233,6 +234,20 @@ TEST_CASE_METHOD(Fixture, "a replica that ends gives its clusters back at once")
   one.shards.GiveBackBut({}, base::StopToken());
   Renew(one.name, "");
   CHECK(Eventually([&] { return two.Look() == clusters; }));
+}
+
+TEST_CASE_METHOD(Fixture, "clusters are given back several at once, and no longer than is said") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  const size_t before = server->Requests("PUT").size();
+  server->Block("PUT");
+  base::StopSource late;
+  std::future<void> given =
+      std::async(std::launch::async, [&] { one.shards.GiveBackBut({}, late.get_token()); });
+  CHECK(server->AwaitRequests("PUT", static_cast<int>(before) + 4));
+  late.request_stop();
+  given.get();
+  server->Unblock();
 }
 
 TEST_CASE_METHOD(Fixture, "a cluster whose Lease could not be given back is given back later") {
