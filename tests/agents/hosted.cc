@@ -131,8 +131,9 @@ void Hosted::PutSecrets() {
   for (const std::string& cluster : clusters_) PutSecret(cluster);
 }
 
-void Hosted::PutWork(const std::string& cluster, const std::string& name) {
+void Hosted::PutWork(const std::string& cluster, const std::string& name, size_t bytes) {
   kube::Object map = kube::Object::Make(ConfigMaps().gvk, {"default", name});
+  if (bytes > 0) map.Set({"data", "text"}, std::string(bytes, 'x'));
   kube::Object work =
       kube::Object::Make(api::Works().gvk, {api::ExecutionNamespace(cluster), name});
   work.Set({"spec", "workload", "manifests"}, json::Value::Array({map.root()}));

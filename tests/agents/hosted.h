@@ -41,8 +41,8 @@ class Hosted {
   void ReplaceCredentials(const std::string& cluster);
   void RemoveSecret(const std::string& cluster);
   void PutSecrets();
-  // Adds a Work with a ConfigMap of this name.
-  void PutWork(const std::string& cluster, const std::string& name);
+  // Adds a Work with a ConfigMap of this name, and of about this size.
+  void PutWork(const std::string& cluster, const std::string& name, size_t bytes = 0);
   // Adds a ConfigMap to the cluster that looks like one of Karmada's.
   void PutLarge(const std::string& cluster, const std::string& name, size_t bytes);
   bool Has(const std::string& cluster, const std::string& config_map);
