@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -190,14 +191,14 @@ void Agent::AddRunnables() {
 // One of many agents begins again where its cluster has to be registered again. A process of its
 // own does not end for that: whoever registers a cluster again starts it.
 void Agent::AddKubeconfigWatch() {
-  std::function<bool()> is_unregistered;
+  std::optional<KubeconfigWatch::Registration> registration;
   if (!ends_process_) {
-    is_unregistered = [clusters = parts_.informers().Get(api::Clusters()),
-                       name = options_.agent.cluster_name] {
-      return clusters->HasSynced() && clusters->store().Find({"", name}) == nullptr;
-    };
+    const std::string& name = options_.agent.cluster_name;
+    registration = {name, [clusters = parts_.informers().Get(api::Clusters()), name] {
+                      return clusters->HasSynced() && clusters->store().Find({"", name}) == nullptr;
+                    }};
   }
-  parts_.manager().Add(std::make_unique<KubeconfigWatch>(access_, std::move(is_unregistered)),
+  parts_.manager().Add(std::make_unique<KubeconfigWatch>(access_, std::move(registration)),
                        kube::Manager::Group::kAlways);
 }
 

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/kubeconfig/kubeconfig.h"
+#include "kube/kubeconfig/self_contained_kubeconfig.h"
 
 namespace cmd {
 namespace {
@@ -56,8 +57,9 @@ FleetAgent::~FleetAgent() {
 
 bool FleetAgent::Use(const ClusterPair& pair) {
   if (pair.kubeconfig != kubeconfig_) return false;
-  if (!control_plane_->Set(pair.karmada_kubeconfig)) return true;
-  if (LeadsElsewhere()) return false;
+  if (control_plane_->Is(pair.karmada_kubeconfig)) return true;
+  if (LeadsElsewhere(pair.karmada_kubeconfig)) return false;
+  control_plane_->Set(pair.karmada_kubeconfig);
   has_new_kubeconfig_ = true;
   CutStart();
   Wake();
@@ -65,8 +67,9 @@ bool FleetAgent::Use(const ClusterPair& pair) {
 }
 
 // What has been read of one control plane is not continued in another one.
-bool FleetAgent::LeadsElsewhere() {
-  const absl::StatusOr<kube::ConnectionConfig> config = control_plane_->Load();
+bool FleetAgent::LeadsElsewhere(const std::string& kubeconfig) const {
+  const absl::StatusOr<kube::ConnectionConfig> config =
+      kube::ParseSelfContainedKubeconfig(kubeconfig);
   absl::MutexLock lock(&mu_);
   return config.ok() && !server_.empty() && config->server != server_;
 }

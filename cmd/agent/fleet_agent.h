@@ -88,7 +88,7 @@ class FleetAgent : public kube::Periodic {
   // Ends the start that is under way.
   void CutStart();
   // Returns whether the kubeconfig leads to another control plane than that of the last start.
-  bool LeadsElsewhere();
+  bool LeadsElsewhere(const std::string& kubeconfig) const;
   absl::Duration TryToStart();
   absl::Status End();
   absl::Duration Ended(const absl::Status& why);

@@ -74,6 +74,25 @@ TEST_CASE("a cluster that was taken out is registered again with another kubecon
   CHECK(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
 }
 
+TEST_CASE("a Cluster that was deleted by mistake is named, and made again with the Secret") {
+  Hosted hosted(1);
+  const std::string cluster = hosted.clusters()[0];
+  hosted.PutSecrets();
+  const auto agents = hosted.Start("agents");
+  REQUIRE(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+  hosted.RemoveCluster(cluster);
+  REQUIRE(hosted.Eventually([&] {
+    return absl::StrContains(hosted.Log("agents"), "the cluster is not registered any more");
+  }));
+  CHECK_FALSE(hosted.IsReady(cluster));
+  hosted.RemoveSecret(cluster);
+  REQUIRE(hosted.Eventually([&] {
+    return absl::StrContains(hosted.Log("agents"), "the agent of a cluster has stopped");
+  }));
+  hosted.PutSecret(cluster);
+  CHECK(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+}
+
 TEST_CASE("the agent of a cluster ends when its name is given to another cluster") {
   Hosted hosted(1);
   const std::string cluster = hosted.clusters()[0];
