@@ -201,6 +201,8 @@ absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingCo
   kube::Client shard_client(fence->Over(hosting.loops), of_leases, clock, &registry);
   kube::RestMapper mapper(client, clock);
   kube::InformerSet informers(client, clock, fleet.shared().informer_threads);
+  // Those of Secrets have a bound, and it must not be seen as gone what has no room there.
+  kube::InformerSet lease_informers(client, clock, fleet.shared().informer_threads);
   kube::ClusterClient cluster(client, mapper, informers);
   const std::unique_ptr<kube::EventSink> events = kube::NewNullEventSink();
   const config::AgentFlagValues& flags = options.agent;
@@ -215,7 +217,7 @@ absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingCo
   if (options.loops.leader_election.enabled) {
     shards.emplace(ClusterShards::Place{flags.hosting_namespace, lease,
                                         options.loops.leader_election.lease_duration},
-                   shard_client, clock, informers);
+                   shard_client, clock, lease_informers);
   }
   manager.Add(std::make_unique<FleetLoop>(
       FleetLoop::Parts{fleet, secrets, shards.has_value() ? &*shards : nullptr, manager}));
@@ -228,6 +230,7 @@ absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingCo
   fence->Close();
   base::EndProcessAfter(controllers::kStopLimit, 1);
   informers.Stop();
+  lease_informers.Stop();
   return ended;
 }
 
