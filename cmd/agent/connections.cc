@@ -39,11 +39,6 @@ kube::KubeconfigOptions ControlPlaneOptions(const config::AgentFlagValues& flags
   return {std::move(path), flags.karmada_context};
 }
 
-absl::StatusOr<kube::ConnectionConfig> Urgent(absl::StatusOr<kube::ConnectionConfig> config) {
-  if (config.ok()) config->urgent = true;
-  return config;
-}
-
 kube::ConnectionConfig With(kube::ConnectionConfig config, const tls::KeyPair& certificate) {
   config.client_certificate = certificate;
   return config;
@@ -77,7 +72,7 @@ ControlPlaneAccess::ControlPlaneAccess(Load load, kube::ConnectionConfig config)
       in_use_(std::move(config)) {}
 
 absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> ControlPlaneAccess::Open(Load load) {
-  ASSIGN_OR_RETURN(kube::ConnectionConfig config, Urgent(load()));
+  ASSIGN_OR_RETURN(kube::ConnectionConfig config, load());
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> loops, kube::NewHttpTransport(config));
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> leases, kube::NewHttpTransport(config));
   std::shared_ptr<ControlPlaneAccess> access(
@@ -92,7 +87,7 @@ absl::StatusOr<bool> ControlPlaneAccess::Reload() { return Reload(/*may_be_anoth
 absl::StatusOr<bool> ControlPlaneAccess::ReloadOfSame() { return Reload(/*may_be_another=*/false); }
 
 absl::StatusOr<bool> ControlPlaneAccess::Reload(bool may_be_another) {
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, Urgent(load_()));
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, load_());
   absl::MutexLock lock(&mu_);
   if (kube::SameConnection(config, in_file_)) return false;
   if (!may_be_another && config.server != in_use_.server) {
@@ -205,6 +200,9 @@ absl::StatusOr<AgentConnections> Connect(ControlPlaneAccess::Load control_plane,
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options) {
   const auto load = [of_plane = ControlPlaneOptions(options.agent)] {
     absl::StatusOr<kube::ConnectionConfig> config = kube::LoadConnectionConfig(of_plane);
+    // Its name is looked up whatever the member's name servers do. Of many control planes none is:
+    // each might hold a thread of its own.
+    if (config.ok()) config->urgent = true;
     if (config.ok()) return config;
     return absl::StatusOr<kube::ConnectionConfig>(
         base::Annotate(config.status(), "--karmada-kubeconfig"));

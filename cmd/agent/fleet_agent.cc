@@ -131,12 +131,12 @@ absl::Duration FleetAgent::TryToStart() {
     pause_ = kFirstPause;
   }
   if (now < next_start_) return next_start_ - now;
-  const StartSlots::Answer turn = parts_.slots.Enter(*this);
+  const StartSlots::Answer turn = parts_.slots.Enter(*this, was_slow_);
   if (!turn.may_start) return turn.pause;
   has_new_kubeconfig_ = false;
   began_ = now;
   const absl::Status started = Start(BeginStart());
-  parts_.slots.Leave(turn.slot);
+  was_slow_ = parts_.slots.Leave(turn.slot) && !started.ok();
   if (started.ok()) return absl::InfiniteDuration();
   if (stop_.stop_requested() || has_new_kubeconfig_) return absl::ZeroDuration();
   return Failed(started);
