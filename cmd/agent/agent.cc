@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,7 @@
 #include "controllers/agent/certificate_rotation.h"
 #include "controllers/agent/cluster_lease.h"
 #include "controllers/agent/execution_namespace_watch.h"
+#include "controllers/agent/identity_watch.h"
 #include "controllers/agent/registration.h"
 #include "controllers/process/control_plane_wait.h"
 #include "controllers/process/listen_errors.h"
@@ -128,10 +130,11 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
 // Everything of one cluster that lives as long as its agent runs, in order of construction.
 class Agent {
  public:
-  // REQUIRES: `options` outlives it.
-  Agent(const config::AgentOptions& options, const AgentConnections& connections,
+  // `id` is the identity with which the cluster is registered. REQUIRES: `options` outlives it.
+  Agent(const config::AgentOptions& options, std::string id, const AgentConnections& connections,
         const AgentPlace& place)
       : options_(options),
+        id_(std::move(id)),
         ends_process_(place.ends_process),
         access_(connections.control_plane),
         parts_(options.loops, PartsOf(options, connections, place)),
@@ -151,6 +154,7 @@ class Agent {
   void AddCertificateRotation();
 
   const config::AgentOptions& options_;
+  const std::string id_;
   const bool ends_process_;
   const std::shared_ptr<ControlPlaneAccess> access_;
   controllers::LoopParts parts_;
@@ -171,6 +175,8 @@ void Agent::AddRunnables() {
   const std::string& cluster = options_.agent.cluster_name;
   kube::Manager& manager = parts_.manager();
   parts_.AddRunnables();
+  manager.Add(std::make_unique<controllers::IdentityWatch>(cluster, id_, manager),
+              kube::Manager::Group::kAlways);
   manager.Add(std::make_unique<controllers::ExecutionNamespaceWatch>(cluster, manager));
   if (RunsOnAgent("clusterStatus", loops)) {
     manager.Add(std::make_unique<controllers::ClusterLease>(
@@ -185,14 +191,14 @@ void Agent::AddRunnables() {
 // One of many agents begins again where its cluster has to be registered again. A process of its
 // own does not end for that: whoever registers a cluster again starts it.
 void Agent::AddKubeconfigWatch() {
-  std::function<bool()> is_unregistered;
+  std::optional<KubeconfigWatch::Registration> registration;
   if (!ends_process_) {
-    is_unregistered = [clusters = parts_.informers().Get(api::Clusters()),
-                       name = options_.agent.cluster_name] {
-      return clusters->HasSynced() && clusters->store().Find({"", name}) == nullptr;
-    };
+    const std::string& name = options_.agent.cluster_name;
+    registration = {name, [clusters = parts_.informers().Get(api::Clusters()), name] {
+                      return clusters->HasSynced() && clusters->store().Find({"", name}) == nullptr;
+                    }};
   }
-  parts_.manager().Add(std::make_unique<KubeconfigWatch>(access_, std::move(is_unregistered)),
+  parts_.manager().Add(std::make_unique<KubeconfigWatch>(access_, std::move(registration)),
                        kube::Manager::Group::kAlways);
 }
 
@@ -235,9 +241,11 @@ bool MayPass(const absl::Status& error) {
   return absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error) || absl::IsAborted(error);
 }
 
-// Tries again what may pass, such as a server that is starting, as long as a start may wait.
-absl::Status Register(const config::AgentOptions& options, const AgentConnections& connections,
-                      kube::Client& control_plane, const base::StopToken& stop) {
+// Returns the identity of the cluster. Tries again what may pass, such as a server that is
+// starting, as long as a start may wait.
+absl::StatusOr<std::string> Register(const config::AgentOptions& options,
+                                     const AgentConnections& connections,
+                                     kube::Client& control_plane, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::unique_ptr<base::HttpServer> health,
                    kube::ServeStartupHealth(options.loops.health_probe_bind_address,
                                             {"registration", "the cluster is not registered yet"}));
@@ -247,20 +255,23 @@ absl::Status Register(const config::AgentOptions& options, const AgentConnection
   const base::Clock& clock = base::RealClock();
   const base::SteadyTime deadline = clock.SteadyNow() + options.loops.clusters.cache_sync_timeout;
   for (;;) {
-    const absl::Status registered =
+    absl::StatusOr<std::string> id =
         controllers::RegisterOwnCluster(own, {control_plane, member}, stop);
-    if (registered.ok() || !MayPass(registered) || clock.SteadyNow() >= deadline) {
+    if (id.ok()) return id;
+    if (!MayPass(id.status()) || clock.SteadyNow() >= deadline) {
       // The beginning is upstream's.
-      return base::Annotate(registered, "failed to register with karmada control plane");
+      return base::Annotate(id.status(), "failed to register with karmada control plane");
     }
-    base::LogWarning("the cluster could not be registered, trying again", {{"error", registered}});
+    base::LogWarning("the cluster could not be registered, trying again", {{"error", id.status()}});
     if (!clock.SleepFor(kBetweenRegistrations, stop)) return absl::CancelledError("stopped");
   }
 }
 
-// Uses a client of its own, before anything is built that would repeat its requests.
-absl::Status Prepare(config::AgentOptions& options, const AgentConnections& connections,
-                     const AgentPlace& place, const base::StopToken& stop) {
+// Returns the identity of the cluster. Uses a client of its own, before anything is built that
+// would repeat its requests.
+absl::StatusOr<std::string> Prepare(config::AgentOptions& options,
+                                    const AgentConnections& connections, const AgentPlace& place,
+                                    const base::StopToken& stop) {
   ControlPlaneAccess& access = *connections.control_plane;
   kube::Client client(place.fence != nullptr ? place.fence->Over(access.loops()) : access.loops(),
                       controllers::ControlPlaneClient(options.loops, api::kAgent, access.host()),
@@ -281,12 +292,13 @@ absl::Status Prepare(config::AgentOptions& options, const AgentConnections& conn
 
 absl::Status RunAgent(config::AgentOptions options, const AgentConnections& connections,
                       const AgentPlace& place, const base::StopToken& stop) {
-  if (const absl::Status ready = Prepare(options, connections, place, stop); !ready.ok()) {
+  const absl::StatusOr<std::string> id = Prepare(options, connections, place, stop);
+  if (!id.ok()) {
     if (place.ends_process) base::EndProcessAfter(controllers::kStopLimit, 1);
-    return ready;
+    return id.status();
   }
   return controllers::RunToTheEnd<Agent>(
-      std::make_unique<Agent>(options, connections, place),
+      std::make_unique<Agent>(options, *id, connections, place),
       [&](Agent& agent) {
         const absl::Status loaded = agent.Load(stop);
         return loaded.ok() ? agent.parts().Run(stop) : loaded;
@@ -295,8 +307,9 @@ absl::Status RunAgent(config::AgentOptions options, const AgentConnections& conn
 }
 
 struct RunningAgent::Impl {
-  Impl(config::AgentOptions given, const AgentConnections& connections, const AgentPlace& place)
-      : options(std::move(given)), agent(options, connections, place) {}
+  Impl(config::AgentOptions given, std::string id, const AgentConnections& connections,
+       const AgentPlace& place)
+      : options(std::move(given)), agent(options, std::move(id), connections, place) {}
 
   const config::AgentOptions options;
   Agent agent;
@@ -309,8 +322,8 @@ absl::StatusOr<std::unique_ptr<RunningAgent>> RunningAgent::Start(config::AgentO
                                                                   AgentConnections connections,
                                                                   const AgentPlace& place,
                                                                   Calls calls) {
-  RETURN_IF_ERROR(Prepare(options, connections, place, calls.stop));
-  auto impl = std::make_unique<Impl>(std::move(options), connections, place);
+  ASSIGN_OR_RETURN(std::string id, Prepare(options, connections, place, calls.stop));
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(id), connections, place);
   RETURN_IF_ERROR(impl->agent.Load(calls.stop));
   RETURN_IF_ERROR(impl->agent.parts().Begin(std::move(calls.on_failure)));
   return std::unique_ptr<RunningAgent>(new RunningAgent(std::move(impl)));

@@ -18,8 +18,9 @@ namespace {
 constexpr size_t kLongestText = (kLongestKubeconfig + 2) / 3 * 4;
 
 // Drops what is not asked for, before it is kept. A key that is too long becomes a number: how long
-// it is.
+// it is. Among the annotations may be the whole Secret once more, that of `kubectl apply`.
 void Trim(kube::Object& secret) {
+  secret.Erase({"metadata", "annotations"});
   json::Value kept = json::Value::Object({});
   for (const char* key : {kKarmadaKubeconfig, kKubeconfig}) {
     const json::Value text = secret.Get({"data", key});
@@ -85,11 +86,21 @@ absl::Status ClusterSecrets::WaitForSync(base::SteadyTime deadline, const base::
   return secrets_->WaitForSync(deadline, stop);
 }
 
-ClusterPairs ClusterSecrets::Read() const {
+ClusterPairs ClusterSecrets::Read() {
   ClusterPairs pairs;
+  std::map<std::string, Known> known;
   for (const kube::ObjectPtr& secret : secrets_->store().List()) {
-    pairs[std::string(secret->name())] = PairOfSecret(*secret);
+    const std::string name(secret->name());
+    Known& now = known[name];
+    const auto before = known_.find(name);
+    if (before != known_.end() && before->second.secret == secret) {
+      now = std::move(before->second);
+    } else {
+      now = {secret, PairOfSecret(*secret)};
+    }
+    pairs.emplace(name, now.pair);
   }
+  known_ = std::move(known);
   return pairs;
 }
 

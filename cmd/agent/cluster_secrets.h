@@ -3,6 +3,8 @@
 #ifndef CMD_AGENT_CLUSTER_SECRETS_H_
 #define CMD_AGENT_CLUSTER_SECRETS_H_
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -19,23 +21,29 @@ namespace cmd {
 ClusterPair PairOfSecret(const kube::Object& secret);
 
 // Watches the Secrets. What is kept of them is bounded: of each Secret the two keys, with
-// kLongestKubeconfig bytes each, and kMostBytes of all. Thread-safe.
+// kLongestKubeconfig bytes each, and kMostBytes of all. Used by one thread.
 class ClusterSecrets {
  public:
   static constexpr int64_t kMostBytes = int64_t{128} << 20;
 
-  // REQUIRES: nobody has used the set's informer of Secrets.
+  // REQUIRES: `informers` is for the Secrets alone, which take the whole of its budget.
   ClusterSecrets(kube::InformerSet& informers, const std::string& ns, const std::string& selector);
 
   absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop);
-  // Returns the pairs by the names of their clusters.
-  ClusterPairs Read() const;
+  // Returns the pairs by the names of their clusters. A Secret is decoded once.
+  ClusterPairs Read();
   // Returns whether Secrets may be missing for want of room: those that are not there are then not
   // known to be gone.
   bool LeavesOut() const { return secrets_->LeavesOut(); }
 
  private:
+  struct Known {
+    kube::ObjectPtr secret;
+    ClusterPair pair;
+  };
+
   std::shared_ptr<kube::Informer> secrets_;
+  std::map<std::string, Known> known_;  // By the name of the Secret; as they were read last.
 };
 
 }  // namespace cmd

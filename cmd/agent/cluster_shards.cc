@@ -26,6 +26,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/runtime/fan_out.h"
 
 namespace cmd {
 namespace {
@@ -38,8 +39,14 @@ constexpr absl::string_view kLeaves = "karmada-agent/leaves";
 constexpr int kTriesToLeave = 3;
 // How many clusters are taken before their agents begin.
 constexpr int kTakenAtOnce = 50;
+// How many writes are under way at the end of the process, which has only some seconds.
+constexpr int kFreedAtOnce = 15;
 
 std::string LeaseOf(absl::string_view cluster) { return absl::StrCat(kShard, cluster); }
+
+std::string ClusterOf(const kube::Object& lease) {
+  return std::string(absl::StripPrefix(lease.name(), kShard));
+}
 
 std::string HolderOf(const kube::Object& lease) {
   return std::string(lease.spec()["holderIdentity"].AsString());
@@ -112,7 +119,28 @@ ClusterShards::ClusterShards(Place place, kube::Client& client, const base::Cloc
         options.namespaces = {place_.ns};
         informers.SetDefaultOptions(api::Leases(), options);
         return informers.Get(api::Leases());
-      }()) {}
+      }()),
+      refusals_(clock),
+      handler_(leases_->AddHandler(
+          {.on_add =
+               [this](const kube::ObjectPtr& lease, bool) {
+                 absl::MutexLock lock(&mu_);
+                 removed_.erase(std::string(lease->name()));
+               },
+           .on_delete = [this](const kube::ObjectPtr& lease) { NoteRemoved(*lease); }})) {}
+
+ClusterShards::~ClusterShards() { leases_->RemoveHandler(handler_); }
+
+void ClusterShards::NoteRemoved(const kube::Object& lease) {
+  const std::string holder = HolderOf(lease);
+  const bool is_shard = absl::StartsWith(lease.name(), kShard);
+  if (!is_shard || holder.empty() || holder == place_.lease) return;
+  const base::SteadyTime now = clock_.SteadyNow();
+  absl::MutexLock lock(&mu_);
+  std::erase_if(removed_,
+                [&](const auto& one) { return now >= one.second.since + place_.lease_duration; });
+  removed_[std::string(lease.name())] = {holder, now};
+}
 
 absl::Status ClusterShards::WaitForSync(base::SteadyTime deadline, const base::StopToken& stop) {
   return leases_->WaitForSync(deadline, stop);
@@ -122,25 +150,28 @@ std::set<std::string> ClusterShards::Share(const Wanted& wanted, const base::Sto
   LookAtProcesses(stop);
   LookAtHeld(stop);
   std::set<std::string> mine, may_serve;
-  int taken = 0;
+  int tried = 0;
   has_more_ = false;
   for (const std::string& cluster : wanted.clusters) {
     if (!IsMine(cluster, wanted)) continue;
     mine.insert(cluster);
     if (!held_.contains(cluster)) {
-      has_more_ = taken == kTakenAtOnce;
-      if (has_more_ || stop.stop_requested()) continue;
-      const absl::Status result = Take(cluster, stop);
-      Note(cluster, result);
+      const std::string lease = LeaseOf(cluster);
+      if (stop.stop_requested() || !refusals_.MayWrite(lease) || !IsFree(lease)) continue;
+      has_more_ = tried == kTakenAtOnce;
+      if (has_more_) continue;
+      ++tried;
+      refusals_.Note(lease, Take(cluster, stop));
       if (!held_.contains(cluster)) continue;
-      ++taken;
     }
     may_serve.insert(cluster);
   }
   for (const kube::Object& lease : HeldLeases()) {
-    const std::string cluster(absl::StripPrefix(lease.name(), kShard));
+    const std::string cluster = ClusterOf(lease);
     if (mine.contains(cluster) || wanted.serving.contains(cluster)) continue;
-    Note(cluster, GiveBack(cluster, lease, !wanted.clusters.contains(cluster), stop));
+    if (stop.stop_requested() || !refusals_.MayWrite(LeaseOf(cluster))) continue;
+    refusals_.Note(LeaseOf(cluster),
+                   GiveBack(cluster, lease, !wanted.clusters.contains(cluster), stop));
   }
   return may_serve;
 }
@@ -156,9 +187,7 @@ std::vector<kube::Object> ClusterShards::HeldLeases() const {
   for (const kube::ObjectPtr& lease : leases_->store().List()) {
     const bool is_shard = absl::StartsWith(lease->name(), kShard);
     if (!is_shard || HolderOf(*lease) != place_.lease) continue;
-    if (!held_.contains(std::string(absl::StripPrefix(lease->name(), kShard)))) {
-      leases.push_back(*lease);
-    }
+    if (!held_.contains(ClusterOf(*lease))) leases.push_back(*lease);
   }
   return leases;
 }
@@ -181,13 +210,25 @@ void ClusterShards::Leave(const base::StopToken& stop) {
 
 void ClusterShards::GiveBackBut(const std::set<std::string>& serving, const base::StopToken& stop) {
   if (peers_ == place_.lease) return;  // All are free when the Lease of the fleet is.
-  for (auto it = held_.begin(); it != held_.end() && !stop.stop_requested();) {
-    const auto [cluster, held] = *it++;
-    if (serving.contains(cluster)) continue;
-    base::IgnoreError(GiveBack(cluster, held.lease, /*removes=*/false, stop),
-                      "its holder will be seen to be gone");
-    held_.erase(cluster);
+  std::vector<kube::Object> leases;
+  for (const auto& [cluster, held] : held_) {
+    if (!serving.contains(cluster)) leases.push_back(held.lease);
   }
+  if (leases.empty()) return;
+  kube::FanOut at_once(clock_, kFreedAtOnce, /*parts_per_thread=*/1);
+  const absl::Status freed = at_once.Run(leases.size(), [&](size_t i) {
+    const absl::Status written = Free(leases[i], stop);
+    // Ends the others, too.
+    return stop.stop_requested() ? absl::CancelledError("it takes too long") : written;
+  });
+  base::IgnoreError(freed, "their holder will be seen to be gone");
+  for (const kube::Object& lease : leases) held_.erase(ClusterOf(lease));
+}
+
+absl::Status ClusterShards::Free(const kube::Object& lease, const base::StopToken& stop) {
+  kube::Object free = lease;
+  free.Erase({"spec", "holderIdentity"});
+  return client_.Replace(api::Leases(), free, {}, stop).status();
 }
 
 void ClusterShards::LookAtProcesses(const base::StopToken& stop) {
@@ -214,8 +255,10 @@ void ClusterShards::LookAt(const kube::Object& process, const base::StopToken& s
   }
   // The next process of a fleet takes it as it is.
   if (HolderOf(process).empty() && absl::StartsWith(name, kFleet)) return;
+  if (!refusals_.MayWrite(name)) return;
   const absl::Status removed =
       client_.Delete(api::Leases(), process.key(), AsSeen(process), stop).status();
+  refusals_.Note(name, removed);
   if (!removed.ok()) return;
   dead_[name] = std::string(process.uid());
   base::LogInfo("a replica is gone; its clusters are shared by the others", {{"replica", name}});
@@ -234,13 +277,17 @@ void ClusterShards::LookAtHeld(const base::StopToken& stop) {
       if (is_lost) held_.erase(at);
       continue;
     }
-    if (!held.was_seen) continue;  // The copy is behind.
-    kube::Object again = kube::Object::Make(api::Leases().gvk, held.lease.key());
-    again.Set({"spec"}, held.lease.spec());
-    absl::StatusOr<kube::Object> written = client_.Create(api::Leases(), again, {}, stop);
-    Note(cluster, written.status());
-    if (written.ok()) held = {.lease = *std::move(written)};
+    // Otherwise the copy is behind.
+    if (held.was_seen && refusals_.MayWrite(LeaseOf(cluster))) MakeAgain(held, stop);
   }
+}
+
+void ClusterShards::MakeAgain(Held& held, const base::StopToken& stop) {
+  kube::Object again = kube::Object::Make(api::Leases().gvk, held.lease.key());
+  again.Set({"spec"}, held.lease.spec());
+  absl::StatusOr<kube::Object> written = client_.Create(api::Leases(), again, {}, stop);
+  refusals_.Note(std::string(again.name()), written.status());
+  if (written.ok()) held = {.lease = *std::move(written)};
 }
 
 bool ClusterShards::IsAlive(const kube::Object& lease, base::SteadyTime now) {
@@ -268,12 +315,32 @@ bool ClusterShards::IsGone(const std::string& process) {
   return now >= since + place_.lease_duration;
 }
 
+// Its holder makes it again when it sees that.
+bool ClusterShards::WasRemovedUnderHolder(const std::string& lease) {
+  Removed removed;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto found = removed_.find(lease);
+    if (found == removed_.end()) return false;
+    removed = found->second;
+  }
+  if (clock_.SteadyNow() < removed.since + place_.lease_duration && !IsGone(removed.holder)) {
+    return true;
+  }
+  absl::MutexLock lock(&mu_);
+  removed_.erase(lease);
+  return false;
+}
+
+bool ClusterShards::IsFree(const std::string& lease) {
+  const kube::ObjectPtr present = leases_->store().Find({place_.ns, lease});
+  if (present == nullptr) return !WasRemovedUnderHolder(lease);
+  return HolderOf(*present) == place_.lease || IsGone(HolderOf(*present));
+}
+
 absl::Status ClusterShards::Take(const std::string& cluster, const base::StopToken& stop) {
   const kube::ObjectKey key{place_.ns, LeaseOf(cluster)};
   const kube::ObjectPtr present = leases_->store().Find(key);
-  if (present != nullptr && HolderOf(*present) != place_.lease && !IsGone(HolderOf(*present))) {
-    return absl::OkStatus();
-  }
   kube::Object claim = present != nullptr ? *present : kube::Object::Make(api::Leases().gvk, key);
   claim.Set({"spec", "holderIdentity"}, place_.lease);
   claim.Set({"spec", "acquireTime"}, kube::FormatMicroTime(clock_.Now()));
@@ -289,26 +356,12 @@ absl::Status ClusterShards::Take(const std::string& cluster, const base::StopTok
 
 absl::Status ClusterShards::GiveBack(const std::string& cluster, const kube::Object& lease,
                                      bool removes, const base::StopToken& stop) {
-  absl::Status written;
-  if (removes) {
-    written = client_.Delete(api::Leases(), lease.key(), AsSeen(lease), stop).status();
-  } else {
-    kube::Object free = lease;
-    free.Erase({"spec", "holderIdentity"});
-    written = client_.Replace(api::Leases(), free, {}, stop).status();
-  }
+  const absl::Status written =
+      removes ? client_.Delete(api::Leases(), lease.key(), AsSeen(lease), stop).status()
+              : Free(lease, stop);
   // Otherwise it is tried again: until then nobody else has it.
   if (written.ok() || kube::IsConflict(written) || kube::IsGone(written)) held_.erase(cluster);
   return written;
-}
-
-void ClusterShards::Note(const std::string& cluster, const absl::Status& status) {
-  const bool lost_race = kube::IsConflict(status) || kube::AlreadyExists(status);
-  if (lost_race || status.code() == last_failure_) return;
-  last_failure_ = status.code();
-  if (status.ok()) return;
-  base::LogWarning("the Lease of a cluster cannot be written",
-                   {{"cluster", cluster}, {"error", status}});
 }
 
 }  // namespace cmd

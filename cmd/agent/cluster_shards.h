@@ -19,21 +19,26 @@
 // process is dead when its Lease has not changed for its duration by the clock of the one that
 // looks. The Lease is then removed, in the state in which it was seen, so that a renewal in between
 // keeps it; a process whose Lease has been removed has lost it for ever, and its fence has closed
-// before (kube::LeaderFence). Only then its clusters are taken.
+// before (kube::LeaderFence). Only then its clusters are taken. A Lease that anybody else removes,
+// of a process or of a cluster, counts as held until its duration is over.
 #ifndef CMD_AGENT_CLUSTER_SHARDS_H_
 #define CMD_AGENT_CLUSTER_SHARDS_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
+#include "cmd/agent/lease_refusals.h"
 #include "kube/cache/informer.h"
 #include "kube/client/client.h"
 #include "kube/meta/object.h"
@@ -60,6 +65,7 @@ class ClusterShards {
   // REQUIRES: `client`, `clock` and `informers` outlive the object.
   ClusterShards(Place place, kube::Client& client, const base::Clock& clock,
                 kube::InformerSet& informers);
+  ~ClusterShards();
 
   absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop);
   struct Wanted {
@@ -72,12 +78,14 @@ class ClusterShards {
   // own, and gives back those that it is not to serve and that are not in `serving`. Called again
   // and again, on one thread; what could not be written is tried again then.
   std::set<std::string> Share(const Wanted& wanted, const base::StopToken& stop);
-  // Returns whether the last call has left some for the next one, which should follow at once.
+  // Returns whether the last call has left some for the next one, which should follow at once; not
+  // while the server refuses to write Leases.
   bool HasMore() const { return has_more_; }
   // Says that this process ends, so that the replicas with which it shares take what it gives back.
   void Leave(const base::StopToken& stop);
   // Gives back the clusters that are not in `serving`, to the replicas with which it shares, at the
-  // end of the process. What is not written is free when the Lease of the process is.
+  // end of the process; several at once. What is not written before `stop` is free when the Lease
+  // of the process is.
   void GiveBackBut(const std::set<std::string>& serving, const base::StopToken& stop);
 
  private:
@@ -91,6 +99,12 @@ class ClusterShards {
     bool was_seen = false;  // The copy of the Leases has had it.
   };
 
+  // A Lease of a cluster that has been removed while another process held it.
+  struct Removed {
+    std::string holder;
+    base::SteadyTime since;
+  };
+
   bool IsMine(const std::string& cluster, const Wanted& wanted) const;
   // Finds out who is alive, and declares dead who is not.
   void LookAtProcesses(const base::StopToken& stop);
@@ -100,15 +114,23 @@ class ClusterShards {
   void LookAtHeld(const base::StopToken& stop);
   // Returns whether the holder has nothing to do with its clusters any more.
   bool IsGone(const std::string& process);
+  // REQUIRES: its Lease is free.
   absl::Status Take(const std::string& cluster, const base::StopToken& stop);
   // Returns the Leases of clusters that name this process, held or left over from a write whose
   // answer was lost.
   std::vector<kube::Object> HeldLeases() const;
+  // Makes the Lease free, as it was written or seen. Thread-safe.
+  absl::Status Free(const kube::Object& lease, const base::StopToken& stop);
   // Makes the Lease free, or removes it.
   absl::Status GiveBack(const std::string& cluster, const kube::Object& lease, bool removes,
                         const base::StopToken& stop);
-  // Logs the first failure of a kind.
-  void Note(const std::string& cluster, const absl::Status& status);
+  // Makes the Lease of a cluster again that somebody has removed.
+  void MakeAgain(Held& held, const base::StopToken& stop);
+  // Returns whether nobody else may act for the cluster of this Lease.
+  bool IsFree(const std::string& lease);
+  void NoteRemoved(const kube::Object& lease);
+  // Returns whether a Lease that is not there was removed under a process that may still act.
+  bool WasRemovedUnderHolder(const std::string& lease);
 
   const Place place_;
   const std::string peers_;  // How the Leases begin of the replicas with which it shares.
@@ -120,8 +142,11 @@ class ClusterShards {
   std::map<std::string, std::string> dead_;          // Leases removed by this process: their uids.
   std::map<std::string, base::SteadyTime> missing_;  // Holders without a Lease, and since when.
   std::map<std::string, Held> held_;                 // By cluster.
+  LeaseRefusals refusals_;
   bool has_more_ = false;
-  absl::StatusCode last_failure_ = absl::StatusCode::kOk;
+  absl::Mutex mu_;
+  std::map<std::string, Removed> removed_ ABSL_GUARDED_BY(mu_);  // Leases of clusters.
+  int64_t handler_;
 };
 
 }  // namespace cmd

@@ -6,6 +6,7 @@
 #include "cmd/agent/connections.h"
 
 #include <cstdlib>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/programs.h"
@@ -38,11 +39,6 @@ kube::KubeconfigOptions ControlPlaneOptions(const config::AgentFlagValues& flags
   return {std::move(path), flags.karmada_context};
 }
 
-absl::StatusOr<kube::ConnectionConfig> Urgent(absl::StatusOr<kube::ConnectionConfig> config) {
-  if (config.ok()) config->urgent = true;
-  return config;
-}
-
 kube::ConnectionConfig With(kube::ConnectionConfig config, const tls::KeyPair& certificate) {
   config.client_certificate = certificate;
   return config;
@@ -50,12 +46,16 @@ kube::ConnectionConfig With(kube::ConnectionConfig config, const tls::KeyPair& c
 
 }  // namespace
 
-bool KubeconfigText::Set(const std::string& text) {
+void KubeconfigText::Set(const std::string& text) {
   absl::MutexLock lock(&mu_);
-  if (text == text_) return false;
+  if (text == text_) return;
   text_ = text;
   is_parsed_ = false;
-  return true;
+}
+
+bool KubeconfigText::Is(const std::string& text) const {
+  absl::MutexLock lock(&mu_);
+  return text == text_;
 }
 
 absl::StatusOr<kube::ConnectionConfig> KubeconfigText::Load() {
@@ -72,7 +72,7 @@ ControlPlaneAccess::ControlPlaneAccess(Load load, kube::ConnectionConfig config)
       in_use_(std::move(config)) {}
 
 absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> ControlPlaneAccess::Open(Load load) {
-  ASSIGN_OR_RETURN(kube::ConnectionConfig config, Urgent(load()));
+  ASSIGN_OR_RETURN(kube::ConnectionConfig config, load());
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> loops, kube::NewHttpTransport(config));
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> leases, kube::NewHttpTransport(config));
   std::shared_ptr<ControlPlaneAccess> access(
@@ -82,10 +82,18 @@ absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> ControlPlaneAccess::Open(Loa
   return access;
 }
 
-absl::StatusOr<bool> ControlPlaneAccess::Reload() {
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, Urgent(load_()));
+absl::StatusOr<bool> ControlPlaneAccess::Reload() { return Reload(/*may_be_another=*/true); }
+
+absl::StatusOr<bool> ControlPlaneAccess::ReloadOfSame() { return Reload(/*may_be_another=*/false); }
+
+absl::StatusOr<bool> ControlPlaneAccess::Reload(bool may_be_another) {
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, load_());
   absl::MutexLock lock(&mu_);
   if (kube::SameConnection(config, in_file_)) return false;
+  if (!may_be_another && config.server != in_use_.server) {
+    return absl::AbortedError(absl::StrCat("its kubeconfig leads to another control plane, ",
+                                           config.server, " in place of ", in_use_.server));
+  }
   if (!kube::SameConnection(config, in_use_)) RETURN_IF_ERROR(Use(config));
   in_file_ = config;
   return true;
@@ -125,17 +133,21 @@ absl::Status ControlPlaneAccess::TryCertificate(const tls::KeyPair& renewed,
 }
 
 KubeconfigWatch::KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access,
-                                 std::function<bool()> is_unregistered)
+                                 std::optional<Registration> registration)
     : Periodic(base::RealClock()),
       access_(std::move(access)),
-      is_unregistered_(std::move(is_unregistered)) {}
+      registration_(std::move(registration)) {}
 
 absl::Duration KubeconfigWatch::Begin() { return kBetweenLooks; }
 
 absl::Duration KubeconfigWatch::Tick(const base::StopToken&) {
-  const absl::StatusOr<bool> changed = access_->Reload();
+  const absl::StatusOr<bool> changed = access_->ReloadOfSame();
   if (changed.ok() && *changed) {
     base::LogInfo("the kubeconfig of the control plane has changed, and counts from now on");
+  }
+  if (absl::IsAborted(changed.status())) {
+    EndWith(changed.status());
+    return kBetweenLooks;
   }
   if (!changed.ok() && changed.status() != last_) {
     base::LogWarning(
@@ -144,15 +156,26 @@ absl::Duration KubeconfigWatch::Tick(const base::StopToken&) {
         {{"error", changed.status()}});
   }
   last_ = changed.status();
-  if (is_unregistered_) EndIfComesBack(changed.ok() && *changed);
+  if (registration_.has_value()) LookAtRegistration(changed.ok() && *changed);
   return kBetweenLooks;
 }
 
-void KubeconfigWatch::EndIfComesBack(bool has_changed) {
+// A Cluster that is missing without another kubeconfig was taken out, and the kubeconfig is about
+// to go, or it was deleted by mistake.
+void KubeconfigWatch::LookAtRegistration(bool has_changed) {
   const base::SteadyTime now = base::RealClock().SteadyNow();
   if (has_changed) comes_back_until_ = now + kComesBackWithin;
-  if (now >= comes_back_until_ || !is_unregistered_()) return;
-  EndWith(absl::AbortedError("the cluster is not registered any more, and has another kubeconfig"));
+  const bool was_gone = std::exchange(is_gone_, registration_->is_gone());
+  if (!is_gone_) return;
+  if (now < comes_back_until_) {
+    EndWith(
+        absl::AbortedError("the cluster is not registered any more, and has another kubeconfig"));
+  } else if (!was_gone) {
+    base::LogWarning(
+        "the cluster is not registered any more; it is registered again with another kubeconfig "
+        "of the control plane, or when its kubeconfigs are taken away and given back",
+        {{"cluster", registration_->cluster}});
+  }
 }
 
 namespace {
@@ -177,6 +200,9 @@ absl::StatusOr<AgentConnections> Connect(ControlPlaneAccess::Load control_plane,
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options) {
   const auto load = [of_plane = ControlPlaneOptions(options.agent)] {
     absl::StatusOr<kube::ConnectionConfig> config = kube::LoadConnectionConfig(of_plane);
+    // Its name is looked up whatever the member's name servers do. Of many control planes none is:
+    // each might hold a thread of its own.
+    if (config.ok()) config->urgent = true;
     if (config.ok()) return config;
     return absl::StatusOr<kube::ConnectionConfig>(
         base::Annotate(config.status(), "--karmada-kubeconfig"));

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,14 +28,14 @@ class KubeconfigText {
  public:
   explicit KubeconfigText(std::string text) : text_(std::move(text)) {}
 
-  // Returns whether the text is another one.
-  bool Set(const std::string& text);
+  void Set(const std::string& text);
+  bool Is(const std::string& text) const;
   // Parses the text, unless it is the one that was parsed last, as
   // kube::ParseSelfContainedKubeconfig does.
   absl::StatusOr<kube::ConnectionConfig> Load();
 
  private:
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   std::string text_ ABSL_GUARDED_BY(mu_);
   bool is_parsed_ ABSL_GUARDED_BY(mu_) = false;
   absl::StatusOr<kube::ConnectionConfig> config_ ABSL_GUARDED_BY(mu_);
@@ -60,6 +61,9 @@ class ControlPlaneAccess {
   // Reads the kubeconfig again; a change counts for all that begins afterwards. After an error
   // everything is as before. Returns whether it has changed.
   absl::StatusOr<bool> Reload();
+  // The same where something has been read of the control plane: kAborted when the kubeconfig leads
+  // to another one.
+  absl::StatusOr<bool> ReloadOfSame();
   // Has the pair used from now on where the certificate `old` is in use; the file may be behind.
   void UseCertificate(const std::string& old, const tls::KeyPair& renewed);
   // Returns the error of reading the Cluster with this pair; that it is not there is none.
@@ -68,6 +72,7 @@ class ControlPlaneAccess {
 
  private:
   ControlPlaneAccess(Load load, kube::ConnectionConfig config);
+  absl::StatusOr<bool> Reload(bool may_be_another);
   absl::Status Use(const kube::ConnectionConfig& config) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Load load_;
@@ -79,14 +84,19 @@ class ControlPlaneAccess {
   kube::ConnectionConfig in_use_ ABSL_GUARDED_BY(mu_);
 };
 
-// Looks at the kubeconfig of the control plane every ten seconds.
+// Looks at the kubeconfig of the control plane every ten seconds. Ends with kAborted when that
+// leads to another control plane: what has been read of one is not continued in another.
 class KubeconfigWatch : public kube::Periodic {
  public:
-  // `is_unregistered` says whether the cluster is known not to be registered any more. Where it is
-  // given, the run ends with kAborted when that is so with another kubeconfig: the cluster has been
-  // taken out and comes back.
+  // For a cluster that may be registered again while its agent runs.
+  struct Registration {
+    std::string cluster;
+    std::function<bool()> is_gone;  // Whether it is known not to be registered any more.
+  };
+  // With a registration the run ends with kAborted also when that is gone and the kubeconfig is
+  // another one: the cluster has been taken out and comes back.
   explicit KubeconfigWatch(std::shared_ptr<ControlPlaneAccess> access,
-                           std::function<bool()> is_unregistered = nullptr);
+                           std::optional<Registration> registration = std::nullopt);
   std::string name() const override { return "kubeconfig watch"; }
 
  protected:
@@ -94,11 +104,12 @@ class KubeconfigWatch : public kube::Periodic {
   absl::Duration Tick(const base::StopToken& stop) override;
 
  private:
-  void EndIfComesBack(bool has_changed);
+  void LookAtRegistration(bool has_changed);
 
   const std::shared_ptr<ControlPlaneAccess> access_;
-  const std::function<bool()> is_unregistered_;
-  absl::Status last_;  // The result of the last look.
+  const std::optional<Registration> registration_;
+  absl::Status last_;     // The result of the last look.
+  bool is_gone_ = false;  // The registration, at the last look.
   // After another kubeconfig was found: how long the Cluster may still be found missing.
   base::SteadyTime comes_back_until_ = base::SteadyTime::InfinitePast();
 };

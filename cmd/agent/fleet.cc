@@ -30,7 +30,8 @@ config::AgentOptions OptionsOfAgents(config::AgentOptions options, bool has_fenc
   options.loops.metrics_bind_address = "0";
   options.loops.profiling.enabled = false;
   if (has_fence) options.loops.leader_election.enabled = false;
-  // Another process takes a cluster over at once, and this one does not wait for itself.
+  // Another process takes a cluster over at once if it may watch the Lease, otherwise with its next
+  // try; and this one does not wait for itself.
   options.loops.leader_election.release_on_exit = true;
   return options;
 }

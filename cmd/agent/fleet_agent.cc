@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/kubeconfig/kubeconfig.h"
+#include "kube/kubeconfig/self_contained_kubeconfig.h"
 
 namespace cmd {
 namespace {
@@ -56,8 +57,9 @@ FleetAgent::~FleetAgent() {
 
 bool FleetAgent::Use(const ClusterPair& pair) {
   if (pair.kubeconfig != kubeconfig_) return false;
-  if (!control_plane_->Set(pair.karmada_kubeconfig)) return true;
-  if (LeadsElsewhere()) return false;
+  if (control_plane_->Is(pair.karmada_kubeconfig)) return true;
+  if (LeadsElsewhere(pair.karmada_kubeconfig)) return false;
+  control_plane_->Set(pair.karmada_kubeconfig);
   has_new_kubeconfig_ = true;
   CutStart();
   Wake();
@@ -65,8 +67,9 @@ bool FleetAgent::Use(const ClusterPair& pair) {
 }
 
 // What has been read of one control plane is not continued in another one.
-bool FleetAgent::LeadsElsewhere() {
-  const absl::StatusOr<kube::ConnectionConfig> config = control_plane_->Load();
+bool FleetAgent::LeadsElsewhere(const std::string& kubeconfig) const {
+  const absl::StatusOr<kube::ConnectionConfig> config =
+      kube::ParseSelfContainedKubeconfig(kubeconfig);
   absl::MutexLock lock(&mu_);
   return config.ok() && !server_.empty() && config->server != server_;
 }
@@ -128,12 +131,12 @@ absl::Duration FleetAgent::TryToStart() {
     pause_ = kFirstPause;
   }
   if (now < next_start_) return next_start_ - now;
-  const StartSlots::Answer turn = parts_.slots.Enter(*this);
+  const StartSlots::Answer turn = parts_.slots.Enter(*this, was_slow_);
   if (!turn.may_start) return turn.pause;
   has_new_kubeconfig_ = false;
   began_ = now;
   const absl::Status started = Start(BeginStart());
-  parts_.slots.Leave(turn.slot);
+  was_slow_ = parts_.slots.Leave(turn.slot) && !started.ok();
   if (started.ok()) return absl::InfiniteDuration();
   if (stop_.stop_requested() || has_new_kubeconfig_) return absl::ZeroDuration();
   return Failed(started);

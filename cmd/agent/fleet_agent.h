@@ -88,7 +88,7 @@ class FleetAgent : public kube::Periodic {
   // Ends the start that is under way.
   void CutStart();
   // Returns whether the kubeconfig leads to another control plane than that of the last start.
-  bool LeadsElsewhere();
+  bool LeadsElsewhere(const std::string& kubeconfig) const;
   absl::Duration TryToStart();
   absl::Status End();
   absl::Duration Ended(const absl::Status& why);
@@ -106,6 +106,7 @@ class FleetAgent : public kube::Periodic {
   std::function<absl::Status()> end_agent_;  // While it runs.
   base::SteadyTime began_, next_start_ = base::SteadyTime::InfinitePast();
   absl::Duration pause_;
+  bool was_slow_ = false;  // The last start, which has failed.
 
   mutable absl::Mutex mu_;
   std::optional<base::StopSource> starting_ ABSL_GUARDED_BY(mu_);

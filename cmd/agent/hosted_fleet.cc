@@ -5,7 +5,9 @@
 // hangs holds up no other one, and only then the manager gives the Lease up. The agents cut their
 // calls off, and end, well before the manager does that.
 //
-// An agent that does not end even then may still write. Nobody else may act for its cluster as long
+// The hand-over takes twenty seconds at most, so that it is over before the manager's graceful
+// period; what has not been given back by then is free when the Lease of the process is. An agent
+// that does not end even then may still write. Nobody else may act for its cluster as long
 // as it may, so the process ends at once, and its Leases by themselves.
 
 #include "cmd/agent/hosted_fleet.h"
@@ -25,6 +27,8 @@
 #include "base/metrics.h"
 #include "base/status.h"
 #include "base/stop_limit.h"
+#include "base/stop_token.h"
+#include "base/timers.h"
 #include "cmd/agent/agent_fleet.h"
 #include "cmd/agent/cluster_secrets.h"
 #include "cmd/agent/cluster_shards.h"
@@ -123,15 +127,17 @@ class FleetLoop : public kube::Runnable {
 
   void HandOver() {
     const base::Clock& clock = parts_.manager.clock();
-    const base::SteadyTime latest = clock.SteadyNow() + kLongestHandOver;
+    base::StopSource late;
+    base::Timers timers(clock);
+    timers.After(kLongestHandOver, [&late] { late.request_stop(); });
     parts_.fleet.RequestEnd();
-    if (parts_.shards != nullptr) parts_.shards->Leave(base::StopToken());
+    if (parts_.shards != nullptr) parts_.shards->Leave(late.get_token());
     bool have_ended = false;
     while (!have_ended) {
       have_ended = parts_.fleet.HasEnded();
-      // Each write has a limit of its own. Those of a process that has lost its Lease are refused.
-      if (parts_.shards != nullptr && clock.SteadyNow() < latest) {
-        parts_.shards->GiveBackBut(parts_.fleet.Serving(), base::StopToken());
+      // The writes of a process that has lost its Lease are refused.
+      if (parts_.shards != nullptr && !late.stop_requested()) {
+        parts_.shards->GiveBackBut(parts_.fleet.Serving(), late.get_token());
       }
       if (!have_ended) clock.SleepFor(kBetweenHandOvers, base::StopToken());
     }
@@ -195,6 +201,8 @@ absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingCo
   kube::Client shard_client(fence->Over(hosting.loops), of_leases, clock, &registry);
   kube::RestMapper mapper(client, clock);
   kube::InformerSet informers(client, clock, fleet.shared().informer_threads);
+  // Those of Secrets have a bound, and it must not be seen as gone what has no room there.
+  kube::InformerSet lease_informers(client, clock, fleet.shared().informer_threads);
   kube::ClusterClient cluster(client, mapper, informers);
   const std::unique_ptr<kube::EventSink> events = kube::NewNullEventSink();
   const config::AgentFlagValues& flags = options.agent;
@@ -209,14 +217,20 @@ absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingCo
   if (options.loops.leader_election.enabled) {
     shards.emplace(ClusterShards::Place{flags.hosting_namespace, lease,
                                         options.loops.leader_election.lease_duration},
-                   shard_client, clock, informers);
+                   shard_client, clock, lease_informers);
   }
   manager.Add(std::make_unique<FleetLoop>(
       FleetLoop::Parts{fleet, secrets, shards.has_value() ? &*shards : nullptr, manager}));
   const absl::Status ended = manager.Run(stop);
+  if (absl::IsDeadlineExceeded(ended)) {
+    // Threads that outlived the graceful period use what would be destroyed here.
+    base::LogError("karmada-agent ends", {{"error", ended}});
+    _exit(kFailed);
+  }
   fence->Close();
   base::EndProcessAfter(controllers::kStopLimit, 1);
   informers.Stop();
+  lease_informers.Stop();
   return ended;
 }
 

@@ -25,7 +25,7 @@ absl::StatusOr<HostingConnections> ConnectHosting(const config::AgentOptions& op
 // Blocks. Of several replicas one serves all clusters, or each serves its part of them
 // (--shard-clusters). OK after a stop; otherwise the reason why it cannot go on: the hosting
 // cluster cannot be reached at the start, an address cannot be listened on, the lease is lost. Then
-// no agent runs any more, or the code is kDeadlineExceeded. An agent that cannot be ended ends the
+// no agent runs any more. An agent, or anything else, that cannot be ended in time ends the
 // process.
 absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingConnections& hosting,
                             const base::StopToken& stop);

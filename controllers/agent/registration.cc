@@ -1,8 +1,15 @@
 // The order is upstream's. The member's identity comes first (the uid of its namespace
-// kube-system), and the list of all Clusters tells whether name or identity is in use. Then the
-// accounts in the member, the Secrets with their tokens, the Cluster, which names the Secrets, and
-// at last the Cluster's uid as the owner of the Secrets, so that they go with it. A registration
-// that is interrupted anywhere is completed by the next start.
+// kube-system); the Cluster of the name tells whether it is registered, and otherwise the list of
+// all Clusters whether name or identity is in use. Then come the accounts in the member, for whose
+// tokens it may wait some seconds, and so the question whose the name is once more; the Secrets
+// with the tokens, the Cluster, which names the Secrets, and at last the Cluster's uid as the owner
+// of the Secrets, so that they go with it. A registration that is interrupted anywhere is completed
+// by the next start.
+//
+// Of two clusters that register under one name at the same moment the second one finds the Cluster
+// of the first before it writes, and is refused; only where both write their Secrets between the
+// other's last question and its Cluster may the Secrets be the second one's until the first one
+// starts again.
 //
 // The agent may create and read Clusters, and read and patch its two Secrets. An update of the
 // Cluster, which is due only when the flags have changed, is a PUT on the condition of the version
@@ -32,27 +39,37 @@ absl::Status InUse(const OwnCluster& own, const std::string& id, absl::string_vi
                                                own.name, " has been registered: ", what));
 }
 
-// Returns why the cluster may not be registered under its name.
+// Returns why the cluster may not have the Cluster, which has its name.
+absl::Status CheckId(const OwnCluster& own, const std::string& id, const kube::Object& cluster) {
+  const absl::string_view its = cluster.spec()["id"].AsString();
+  if (its == id) return absl::OkStatus();
+  return InUse(own, id, absl::StrCat("another cluster, with the ID \"", its, "\", has this name"));
+}
+
+// Returns why the cluster may not be registered under its name, as far as the Cluster of that name
+// says. kNotFound when there is none.
+absl::Status CheckName(const OwnCluster& own, const std::string& id, kube::Client& control_plane,
+                       const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::Object cluster,
+                   control_plane.Get(api::Clusters(), {"", own.name}, stop));
+  return CheckId(own, id, cluster);
+}
+
+// Returns why the cluster may not be registered under its name. All Clusters are listed only where
+// the cluster is not registered already, as at the first start.
 absl::Status CheckIdentity(const OwnCluster& own, const std::string& id,
                            kube::Client& control_plane, const base::StopToken& stop) {
+  absl::Status refusal = CheckName(own, id, control_plane, stop);
+  if (!kube::IsGone(refusal) && !absl::IsAlreadyExists(refusal)) return refusal;
+  if (kube::IsGone(refusal)) refusal = absl::OkStatus();
   const kube::ListOptions options{.fields = {"spec.id"}};
   ASSIGN_OR_RETURN(const kube::ListPage clusters,
                    control_plane.ListAll(api::Clusters(), "", options, stop));
-  absl::Status refusal;
   for (const kube::Object& cluster : clusters.items) {
-    const bool same_name = cluster.name() == own.name;
-    const bool same_id = cluster.spec()["id"].AsString() == id;
-    if (same_name && same_id) return absl::OkStatus();
-    if (same_id) {
-      refusal.Update(InUse(own, id,
-                           absl::StrCat("this cluster is registered under the name ",
-                                        cluster.name(), "; unjoin it there, or give that name")));
-    }
-    if (same_name) {
-      refusal.Update(InUse(own, id,
-                           absl::StrCat("another cluster, with the ID \"",
-                                        cluster.spec()["id"].AsString(), "\", has this name")));
-    }
+    if (cluster.name() == own.name || cluster.spec()["id"].AsString() != id) continue;
+    refusal = InUse(own, id,
+                    absl::StrCat("this cluster is registered under the name ", cluster.name(),
+                                 "; unjoin it there, or give that name"));
   }
   return refusal;
 }
@@ -143,12 +160,16 @@ absl::StatusOr<kube::Object> WriteCluster(const OwnCluster& own, const std::stri
   absl::StatusOr<kube::Object> found = client.Get(api::Clusters(), key, stop);
   if (!found.ok() && !kube::IsGone(found.status())) return found;
   const bool is_new = !found.ok();
+  // Another cluster may have been registered meanwhile.
+  if (!is_new) RETURN_IF_ERROR(CheckId(own, id, *found));
   kube::Object cluster = is_new ? kube::Object::Make(api::Clusters().gvk, key) : *found;
   Describe(own, id, cluster);
   if (!is_new && cluster == *found) return cluster;
   absl::StatusOr<kube::Object> written = is_new
                                              ? client.Create(api::Clusters(), cluster, {}, stop)
                                              : client.Replace(api::Clusters(), cluster, {}, stop);
+  // Whose it is, the next try finds out.
+  if (kube::AlreadyExists(written.status())) return absl::AbortedError(written.status().message());
   if (written.ok()) {
     base::LogInfo(is_new ? "the cluster is registered" : "the registration has been updated",
                   {{"cluster", own.name}, {"id", id}});
@@ -174,8 +195,9 @@ absl::Status SetOwner(kube::Client& client, const kube::Object& secret, const ku
 
 }  // namespace
 
-absl::Status RegisterOwnCluster(const OwnCluster& own, const RegistrationClients& clients,
-                                const base::StopToken& stop) {
+absl::StatusOr<std::string> RegisterOwnCluster(const OwnCluster& own,
+                                               const RegistrationClients& clients,
+                                               const base::StopToken& stop) {
   kube::Client& client = clients.control_plane;
   ASSIGN_OR_RETURN(const std::string id, MemberId(clients.member, stop));
   RETURN_IF_ERROR(CheckIdentity(own, id, client, stop));
@@ -187,6 +209,9 @@ absl::Status RegisterOwnCluster(const OwnCluster& own, const RegistrationClients
                             .impersonator = own.reports_impersonator},
                            stop);
   RETURN_IF_ERROR(base::Annotate(credentials.status(), "making the accounts in the cluster"));
+  // The tokens have taken their time, and the Secrets of another cluster must not be written over.
+  const absl::Status still_ours = CheckName(own, id, client, stop);
+  if (!kube::IsGone(still_ours)) RETURN_IF_ERROR(still_ours);
   RETURN_IF_ERROR(EnsureNamespace(client, own.secret_namespace, stop));
   const Secrets keys = SecretsOf(own);
   kube::Object impersonator, secret;
@@ -208,7 +233,7 @@ absl::Status RegisterOwnCluster(const OwnCluster& own, const RegistrationClients
   RETURN_IF_ERROR(base::Annotate(cluster.status(), "writing the Cluster ", own.name));
   if (own.reports_impersonator) RETURN_IF_ERROR(SetOwner(client, impersonator, *cluster, stop));
   if (own.reports_credentials) RETURN_IF_ERROR(SetOwner(client, secret, *cluster, stop));
-  return absl::OkStatus();
+  return id;
 }
 
 }  // namespace controllers

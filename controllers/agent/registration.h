@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "api/keys.h"
 #include "base/stop_token.h"
 #include "kube/client/client.h"
@@ -37,13 +37,14 @@ struct RegistrationClients {
 // Registers the cluster, or brings its registration up to date, as upstream's agent does at its
 // start: the accounts in the member, the namespace of the Secrets, the Secrets, the Cluster, and
 // the Cluster as the owner of the Secrets. What is right is not written. What others have set on
-// the Cluster stays.
+// the Cluster stays. Returns the identity of the cluster, which the Cluster has as spec.id.
 //
 // kAlreadyExists, in upstream's words, when another cluster is registered under the name, or the
 // member under another name. Tokens that have changed in the member are reported again, which
 // upstream's agent leaves to the administrator.
-absl::Status RegisterOwnCluster(const OwnCluster& own, const RegistrationClients& clients,
-                                const base::StopToken& stop);
+absl::StatusOr<std::string> RegisterOwnCluster(const OwnCluster& own,
+                                               const RegistrationClients& clients,
+                                               const base::StopToken& stop);
 
 }  // namespace controllers
 

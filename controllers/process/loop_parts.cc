@@ -128,6 +128,13 @@ interpreter::live::LiveOptions InterpreterOf(const config::Options& options,
   return live;
 }
 
+kube::ClientOptions LoopsClient(const config::Options& options, const LoopPartsOptions& wanted,
+                                const PlaneMemory* memory) {
+  kube::ClientOptions c = ControlPlaneClient(options, wanted.program, wanted.host);
+  if (memory != nullptr) c.memory = memory->budget();
+  return c;
+}
+
 // Returns `part`, or a new one on the real clock if there is none.
 template <class Part>
 std::shared_ptr<Part> OrOwn(std::shared_ptr<Part> part) {
@@ -163,8 +170,12 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
       registry_(wanted.registry != nullptr ? wanted.registry
                                            : std::make_shared<metrics::Registry>()),
       pool_(OrOwn(wanted.shared.pool)),
-      client_(wanted.loops, ControlPlaneClient(options, wanted.program, wanted.host),
-              base::RealClock(), registry_.get()),
+      member_bytes_(MemberBytesOf(options, wanted.shared)),
+      plane_memory_(wanted.ends_process
+                        ? nullptr
+                        : std::make_unique<PlaneMemory>(member_bytes_, wanted.shared.member_bytes)),
+      client_(wanted.loops, LoopsClient(options, wanted, plane_memory_.get()), base::RealClock(),
+              registry_.get()),
       lease_client_(wanted.leases, LeaseClient(options, wanted.program, wanted.host),
                     base::RealClock(), registry_.get()),
       mapper_(client_, base::RealClock(), wanted.shared.discoveries),
@@ -176,7 +187,6 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
       manager_(ManagerOptionsOf(options, wanted), cluster_, *events_, base::RealClock(),
                *registry_),
       config_source_(wanted.members(cluster_)),
-      member_bytes_(MemberBytesOf(options, wanted.shared)),
       members_(MemberOptions(options, wanted, informer_threads_, member_bytes_,
                              [this](const std::string& cluster) { ReportFull(cluster); }),
                *config_source_, base::RealClock(), registry_.get()),
@@ -205,6 +215,7 @@ LoopParts::LoopParts(const config::Options& options, const LoopPartsOptions& wan
 
 kube::ClusterClient& LoopParts::Limited(const LoopPartsOptions& wanted) {
   if (wanted.limit) wanted.limit(informers_, cluster_);
+  if (plane_memory_ != nullptr) plane_memory_->Limit(informers_);
   return cluster_;
 }
 
@@ -232,6 +243,9 @@ void LoopParts::AddRunnables() {
                                                      kube::MemoryWatch::Options()),
                  kube::Manager::Group::kAlways);
   }
+  if (plane_memory_ != nullptr) {
+    manager_.Add(plane_memory_->NewWatch(manager_.clock()), kube::Manager::Group::kAlways);
+  }
   // Without the flag the process is of the release of the control plane, also after an upgrade of
   // it.
   if (!options_.wanted_release.has_value()) {
@@ -253,7 +267,9 @@ absl::Status LoopParts::LoadInterpreter(const base::StopToken& stop) {
                    kube::ServeStartupHealth(
                        options_.health_probe_bind_address,
                        {"interpreter", "the interpreter's configurations have not been read yet"}));
-  return live_.Load(stop);
+  if (plane_memory_ == nullptr) return live_.Load(stop);
+  return plane_memory_->Guard(stop,
+                              [this](const base::StopToken& either) { return live_.Load(either); });
 }
 
 absl::Status LoopParts::Begin(std::function<void()> on_failure) {

@@ -22,6 +22,7 @@
 #include "controllers/context/context.h"
 #include "controllers/context/member_inventory.h"
 #include "controllers/context/served_clusters.h"
+#include "controllers/process/plane_memory.h"
 #include "interpreter/customized/customization_set.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/cache/cluster_client.h"
@@ -53,7 +54,7 @@ struct SharedParts {
   std::shared_ptr<kube::InformerThreads> informer_threads;
   std::shared_ptr<const interpreter::customized::CustomizationSet> shipped;
   std::shared_ptr<kube::DiscoveryPool> discoveries;  // Of all servers.
-  // What the objects of all members may take together.
+  // What the objects of all members, and of the control planes of agents, may take together.
   std::shared_ptr<base::TotalBytes> member_bytes;
   // Somebody else watches the memory of the process.
   bool has_memory_watch = false;
@@ -81,7 +82,8 @@ struct LoopPartsOptions {
   // For a process that shows the metrics of several such objects as one page; nullptr: its own.
   std::shared_ptr<metrics::Registry> registry;
   SharedParts shared = {};
-  // Its end is that of the process, and is limited in time as such.
+  // Its end is that of the process, and is limited in time as such. Otherwise it shares the process
+  // with others, and ends where its control plane has more objects than one member may have.
   bool ends_process = true;
   absl::Duration graceful_stop = absl::Seconds(30);  // See kube::ManagerOptions.
 };
@@ -138,6 +140,8 @@ class LoopParts {
   const bool has_memory_watch_;  // Of its own.
   const std::shared_ptr<metrics::Registry> registry_;
   const std::shared_ptr<kube::WorkerPool> pool_;
+  const int64_t member_bytes_;
+  const std::unique_ptr<PlaneMemory> plane_memory_;  // nullptr where it is not bounded.
   kube::Client client_;
   kube::Client lease_client_;
   kube::RestMapper mapper_;
@@ -148,7 +152,6 @@ class LoopParts {
   kube::WatchedKinds kinds_;
   kube::Manager manager_;
   std::unique_ptr<kube::ClusterConfigSource> config_source_;
-  const int64_t member_bytes_;
   kube::ClusterSet members_;
   interpreter::live::LiveInterpreter live_;
   MemberInventory inventory_;

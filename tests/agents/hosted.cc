@@ -70,6 +70,8 @@ Hosted::Hosted(int clusters) {
   }
 }
 
+sandbox::ApiServer& Hosted::host() { return fleet_->control_plane(); }
+
 void Hosted::PutSecret(const std::string& cluster, const std::string& member_kubeconfig) {
   kube::Object secret = kube::Object::Make(api::Secrets().gvk, {kNs, cluster});
   secret.Set({"metadata", "labels", "fleet"}, "yes");
@@ -106,6 +108,21 @@ void Hosted::RemoveCluster(const std::string& cluster) {
   if (!patched.ok()) CHECK(absl::IsNotFound(patched.status()));
 }
 
+void Hosted::PutCluster(const std::string& cluster, const std::string& id) {
+  kube::Object registered = kube::Object::Make(api::Clusters().gvk, {"", cluster});
+  registered.Set({"spec", "syncMode"}, "Pull");
+  registered.Set({"spec", "id"}, id);
+  const auto made = plane().Create(api::Clusters(), registered, {}, {});
+  INFO(made.status());
+  CHECK(made.ok());
+}
+
+std::string Hosted::IdOf(const std::string& cluster) {
+  const auto found = plane().Get(api::Clusters(), {"", cluster}, {});
+  REQUIRE(found.ok());
+  return std::string(found->spec()["id"].AsString());
+}
+
 void Hosted::RemoveSecret(const std::string& cluster) {
   CHECK(plane().Delete(api::Secrets(), {kNs, cluster}, {}, {}).ok());
 }
@@ -114,8 +131,9 @@ void Hosted::PutSecrets() {
   for (const std::string& cluster : clusters_) PutSecret(cluster);
 }
 
-void Hosted::PutWork(const std::string& cluster, const std::string& name) {
+void Hosted::PutWork(const std::string& cluster, const std::string& name, size_t bytes) {
   kube::Object map = kube::Object::Make(ConfigMaps().gvk, {"default", name});
+  if (bytes > 0) map.Set({"data", "text"}, std::string(bytes, 'x'));
   kube::Object work =
       kube::Object::Make(api::Works().gvk, {api::ExecutionNamespace(cluster), name});
   work.Set({"spec", "workload", "manifests"}, json::Value::Array({map.root()}));

@@ -28,6 +28,7 @@ class Hosted {
   const std::vector<std::string>& clusters() const { return clusters_; }
   kube::Client& plane() { return *clients_.at("karmada"); }
   kube::Client& member(const std::string& cluster) { return *clients_.at(cluster); }
+  sandbox::ApiServer& host();
   sandbox::ApiServer& server(const std::string& cluster) { return *fleet_->member(cluster); }
   // Gives the cluster a Secret, another one if it has one. The kubeconfigs are good ones unless
   // given.
@@ -40,8 +41,8 @@ class Hosted {
   void ReplaceCredentials(const std::string& cluster);
   void RemoveSecret(const std::string& cluster);
   void PutSecrets();
-  // Adds a Work with a ConfigMap of this name.
-  void PutWork(const std::string& cluster, const std::string& name);
+  // Adds a Work with a ConfigMap of this name, and of about this size.
+  void PutWork(const std::string& cluster, const std::string& name, size_t bytes = 0);
   // Adds a ConfigMap to the cluster that looks like one of Karmada's.
   void PutLarge(const std::string& cluster, const std::string& name, size_t bytes);
   bool Has(const std::string& cluster, const std::string& config_map);
@@ -54,6 +55,10 @@ class Hosted {
   bool IsReady(const std::string& cluster);
   // Takes it out of the control plane, whatever it has there.
   void RemoveCluster(const std::string& cluster);
+  // Registers a cluster of this identity (spec.id) under the name, as its agent would.
+  void PutCluster(const std::string& cluster, const std::string& id);
+  // Returns the identity of the cluster that is registered.
+  std::string IdOf(const std::string& cluster);
   bool AllReady();
   // Returns who serves each cluster by its Lease; only clusters that somebody serves.
   std::map<std::string, std::string> Holders();

@@ -77,4 +77,15 @@ TEST_CASE_METHOD(Three, "a cluster with more than fits into its memory harms no 
   CHECK_FALSE(agents->HasEnded());
 }
 
+TEST_CASE_METHOD(Three, "a control plane with more Works than fit harms no other cluster") {
+  for (int i = 0; i < 60; ++i) PutWork(bad, absl::StrCat("large-", i), size_t{400} << 10);
+  Begin({"--cluster-memory-mib=16"});
+  CHECK(Eventually([&] {
+    return absl::StrContains(Log("agents"), "what the control plane has for this cluster takes");
+  }));
+  CHECK(OthersAreServed("one"));
+  CHECK_FALSE(Has(bad, "large-0"));
+  CHECK_FALSE(agents->HasEnded());
+}
+
 }  // namespace tests

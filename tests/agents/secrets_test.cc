@@ -74,6 +74,59 @@ TEST_CASE("a cluster that was taken out is registered again with another kubecon
   CHECK(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
 }
 
+TEST_CASE("a Cluster that was deleted by mistake is named, and made again with the Secret") {
+  Hosted hosted(1);
+  const std::string cluster = hosted.clusters()[0];
+  hosted.PutSecrets();
+  const auto agents = hosted.Start("agents");
+  REQUIRE(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+  hosted.RemoveCluster(cluster);
+  REQUIRE(hosted.Eventually([&] {
+    return absl::StrContains(hosted.Log("agents"), "the cluster is not registered any more");
+  }));
+  CHECK_FALSE(hosted.IsReady(cluster));
+  hosted.RemoveSecret(cluster);
+  REQUIRE(hosted.Eventually([&] {
+    return absl::StrContains(hosted.Log("agents"), "the agent of a cluster has stopped");
+  }));
+  hosted.PutSecret(cluster);
+  CHECK(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+}
+
+TEST_CASE("the agent of a cluster ends when its name is given to another cluster") {
+  Hosted hosted(1);
+  const std::string cluster = hosted.clusters()[0];
+  hosted.PutSecrets();
+  const auto agents = hosted.Start("agents");
+  REQUIRE(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+  hosted.RemoveCluster(cluster);
+  hosted.PutCluster(cluster, "another-id");
+  CHECK(hosted.Eventually([&] {
+    return absl::StrContains(hosted.Log("agents"), "has been given to another cluster");
+  }));
+  // It does not begin again either.
+  hosted.PutWork(cluster, "of-the-other");
+  CHECK(hosted.Eventually(
+      [&] { return absl::StrContains(hosted.Log("agents"), "has been registered: another"); }));
+  CHECK_FALSE(hosted.Has(cluster, "of-the-other"));
+  CHECK_FALSE(hosted.IsReady(cluster));
+}
+
+TEST_CASE("a Cluster that is made again for the same cluster is served as before") {
+  Hosted hosted(1);
+  const std::string cluster = hosted.clusters()[0];
+  hosted.PutSecrets();
+  const auto agents = hosted.Start("agents");
+  REQUIRE(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+  const std::string id = hosted.IdOf(cluster);
+  hosted.RemoveCluster(cluster);
+  hosted.PutCluster(cluster, id);
+  CHECK(hosted.Eventually([&] { return hosted.IsReady(cluster); }));
+  hosted.PutWork(cluster, "after");
+  CHECK(hosted.Eventually([&] { return hosted.Has(cluster, "after"); }));
+  CHECK_FALSE(absl::StrContains(hosted.Log("agents"), "begins again"));
+}
+
 TEST_CASE("processes with different selectors each serve their clusters, in one namespace") {
   const std::vector<std::string> sharing =
       GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--shard-clusters"});

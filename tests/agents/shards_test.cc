@@ -110,6 +110,15 @@ TEST_CASE_METHOD(Shared, "a cluster that hangs when its replica stops delays no 
   CHECK(AreServedBy(1));
 }
 
+TEST_CASE_METHOD(Shared, "a hosting cluster that is slow to answer delays no end of a replica") {
+  // With more time for an answer than the other tests.
+  auto replica = Start("replica", {"--shard-clusters"});
+  REQUIRE(AreServedBy(1));
+  // One write after the other would take longer than a process has.
+  host().faults().SetLatency(absl::Seconds(2));
+  CHECK(replica->Stop() == 0);
+}
+
 TEST_CASE_METHOD(Shared, "clusters whose Secrets cannot be used stay where they are served") {
   const auto first = Start("first", Flags());
   REQUIRE(AreServedBy(1));

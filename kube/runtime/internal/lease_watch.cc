@@ -6,6 +6,11 @@
 #include "base/clock.h"
 
 namespace kube {
+namespace {
+
+constexpr int kForbidden = 403;
+
+}  // namespace
 
 LeaseWatch::LeaseWatch(Client& client, const Resource& leases, ObjectKey lease)
     : client_(client), leases_(leases), lease_(std::move(lease)) {}
@@ -16,7 +21,7 @@ void LeaseWatch::Await(absl::Duration pause, const base::StopToken& stop) {
   bool runs;
   {
     absl::MutexLock lock(&mu_);
-    runs = std::exchange(running_, true);
+    runs = is_forbidden_ || std::exchange(running_, true);
   }
   if (!runs) {
     watch_.reset();
@@ -56,9 +61,10 @@ std::optional<base::SteadyTime> LeaseWatch::SeenAt(absl::string_view resource_ve
   return seen_at_;
 }
 
-void LeaseWatch::OnEnd(absl::Status) {
+void LeaseWatch::OnEnd(absl::Status status) {
   absl::MutexLock lock(&mu_);
   running_ = false;
+  is_forbidden_ = FailureOf(status).code == kForbidden;
 }
 
 }  // namespace kube

@@ -18,8 +18,9 @@
 namespace kube {
 
 // A watch on one Lease, which runs from the first Await on. While the server does not grant it, an
-// Await is nothing but a pause, at the end of which it is asked for again. Awaits come from one
-// thread.
+// Await is nothing but a pause, at the end of which it is asked for again; but not where the right
+// to it is missing, as that of an agent whose role is of `karmadactl register`. Awaits come from
+// one thread.
 class LeaseWatch : private WatchHandler {
  public:
   // REQUIRES: `client` outlives this object.
@@ -46,6 +47,7 @@ class LeaseWatch : private WatchHandler {
   base::SteadyTime seen_at_ ABSL_GUARDED_BY(mu_);
   bool given_up_ ABSL_GUARDED_BY(mu_) = false;
   bool running_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_forbidden_ ABSL_GUARDED_BY(mu_) = false;
   std::unique_ptr<Watch> watch_;  // Destroyed first, since it calls this object.
 };
 

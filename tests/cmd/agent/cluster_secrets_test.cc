@@ -80,6 +80,7 @@ TEST_CASE_METHOD(Fixture, "an error names the Secret and the key, and not what i
 TEST_CASE_METHOD(Fixture, "what is kept of a Secret is bounded") {
   kube::Object large = SecretOf("large", "plane", std::string(1 << 20, 'x'));
   large.Set({"data", "other"}, absl::Base64Escape(std::string(1 << 20, 'y')));
+  large.SetAnnotation("kubectl.kubernetes.io/last-applied-configuration", std::string(5000, 'z'));
   server->Put(api::Secrets(), large);
   REQUIRE(tests::Eventually([&] { return secrets.Read().contains("large"); }));
   CHECK(absl::StrContains(Pair("large").usable.message(), "a kubeconfig may have 65536"));

@@ -1,6 +1,7 @@
 // Replicas share clusters by Leases, on an API server in memory and a clock that the tests move.
 #include "cmd/agent/cluster_shards.h"
 
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -235,6 +236,20 @@ TEST_CASE_METHOD(Fixture, "a replica that ends gives its clusters back at once")
   CHECK(Eventually([&] { return two.Look() == clusters; }));
 }
 
+TEST_CASE_METHOD(Fixture, "clusters are given back several at once, and no longer than is said") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  const size_t before = server->Requests("PUT").size();
+  server->Block("PUT");
+  base::StopSource late;
+  std::future<void> given =
+      std::async(std::launch::async, [&] { one.shards.GiveBackBut({}, late.get_token()); });
+  CHECK(server->AwaitRequests("PUT", static_cast<int>(before) + 4));
+  late.request_stop();
+  given.get();
+  server->Unblock();
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster whose Lease could not be given back is given back later") {
   Replica one(*this);
   REQUIRE(Eventually([&] { return one.Look() == clusters; }));
@@ -245,7 +260,53 @@ TEST_CASE_METHOD(Fixture, "a cluster whose Lease could not be given back is give
     CHECK(two.Look().empty());
   }
   server->EndFailures();
+  clock.Advance(LeaseRefusals::kFirstPause);
   CHECK(AllServedOnce(*this, {&one, &two}));
+}
+
+TEST_CASE_METHOD(Fixture, "a server that refuses Leases is asked less and less often") {
+  Replica one(*this);
+  server->FailNext("POST", 403, "Forbidden", 1000);
+  for (int look = 0; look < 120; ++look) {
+    CHECK(one.Look().empty());
+    CHECK_FALSE(one.shards.HasMore());
+    clock.Advance(absl::Seconds(1));
+  }
+  CHECK(server->Requests("POST").size() < 20);
+  server->EndFailures();
+  clock.Advance(LeaseRefusals::kLongestPause);
+  CHECK(Eventually([&] { return one.Look() == clusters; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster whose Lease is refused keeps no other one from its own") {
+  Replica one(*this);
+  server->FailNext("POST", 403, "Forbidden");
+  CHECK(one.Look().empty());
+  clock.Advance(LeaseRefusals::kFirstPause);
+  CHECK(Eventually([&] { return one.Look() == clusters; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster whose Lease a user removes stays where it is served") {
+  Replica one(*this);
+  REQUIRE(Eventually([&] { return one.Look() == clusters; }));
+  Replica two(*this);
+  // A cluster that is to move, and whose agent has not ended yet.
+  std::string moving;
+  REQUIRE(Eventually([&] {
+    const Names may = one.LookWithAgents();
+    for (const std::string& cluster : clusters) {
+      if (!may.contains(cluster)) moving = cluster;
+    }
+    return !moving.empty() && two.Sees(LeaseOf(moving).name);
+  }));
+  server->Erase(api::Leases(), LeaseOf(moving));
+  CHECK(Eventually([&] {
+    CHECK_FALSE(two.Look().contains(moving));
+    return !two.Sees(LeaseOf(moving).name);
+  }));
+  CHECK_FALSE(two.Look().contains(moving));
+  clock.Advance(kDuration - absl::Seconds(1));
+  CHECK_FALSE(two.Look().contains(moving));
 }
 
 TEST_CASE_METHOD(Fixture, "a replica that ends keeps the clusters whose agents still run") {

@@ -48,4 +48,27 @@ TEST_CASE_METHOD(Fixture, "starts that take long hold up nobody") {
   CHECK(slots.Enter(other).may_start);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "starts that took long before are few at once, and hold up no other one") {
+  std::vector<StartSlots::Slot> taken;
+  for (size_t i = 0; i < StartSlots::kSlowAtOnce; ++i) {
+    const StartSlots::Answer answer = slots.Enter(one, /*was_slow=*/true);
+    REQUIRE(answer.may_start);
+    taken.push_back(answer.slot);
+    if (taken.size() % StartSlots::kAtOnce == 0) clock.Advance(StartSlots::kSlow);
+  }
+  CHECK_FALSE(slots.Enter(one, /*was_slow=*/true).may_start);
+  CHECK(slots.Enter(other).may_start);
+  CHECK(slots.Leave(taken.front()));
+  CHECK(slots.Enter(one, /*was_slow=*/true).may_start);
+}
+
+TEST_CASE_METHOD(Fixture, "no more starts than are allowed are under way, however long they take") {
+  for (size_t i = 0; i < StartSlots::kMost; ++i) {
+    REQUIRE(slots.Enter(one).may_start);
+    if (i % StartSlots::kAtOnce == StartSlots::kAtOnce - 1) clock.Advance(StartSlots::kSlow);
+  }
+  CHECK_FALSE(slots.Enter(other).may_start);
+}
+
 }  // namespace cmd

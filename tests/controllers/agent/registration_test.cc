@@ -1,8 +1,12 @@
 #include "controllers/agent/registration.h"
 
-#include <catch2/catch.hpp>
+#include <algorithm>
+#include <future>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
 #include "api/resources.h"
@@ -36,7 +40,17 @@ struct Fixture {
     secret.Set({"data"}, json::Value::Object({{"token", token}, {"ca.crt", "Y2E="}}));
     server->Put(api::Secrets(), secret);
   }
-  absl::Status Register() { return RegisterOwnCluster(own, {control_plane, member}, {}); }
+  absl::Status Register() {
+    const auto id = RegisterOwnCluster(own, {control_plane, member}, {});
+    if (id.ok()) CHECK(*id == "the-id");
+    return id.status();
+  }
+  // Registers the name as another cluster would.
+  void RegisterAnother() {
+    kube::Object other = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+    other.Set({"spec", "id"}, "another-id");
+    plane->Put(api::Clusters(), other);
+  }
   kube::Object Cluster() { return plane->Find(api::Clusters(), {"", "m1"}); }
   kube::Object Secret(const std::string& name) {
     return plane->Find(api::Secrets(), {"karmada-cluster", name});
@@ -110,6 +124,43 @@ TEST_CASE_METHOD(Fixture, "a name or a cluster that is registered otherwise is r
   CHECK(absl::StrContains(refused.message(),
                           "the cluster ID the-id or the cluster name m1 has been registered"));
   CHECK(Writes() == 0);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a name that another cluster gets while tokens are waited for is refused") {
+  server->Erase(api::Secrets(), {"karmada-cluster", "karmada-m1"});
+  std::future<absl::Status> refused = std::async(std::launch::async, [&] { return Register(); });
+  clock.AwaitWaiters(1);
+  RegisterAnother();
+  PutToken("karmada-m1", "dA==");
+  clock.Advance(absl::Seconds(1));
+  CHECK(absl::IsAlreadyExists(refused.get()));
+  CHECK(plane->All(api::Secrets()).empty());
+  CHECK(Cluster().spec()["id"].AsString() == "another-id");
+}
+
+TEST_CASE_METHOD(Fixture, "a Cluster that another cluster makes meanwhile is not written over") {
+  plane->Block("POST");
+  std::future<absl::Status> refused = std::async(std::launch::async, [&] { return Register(); });
+  REQUIRE(plane->AwaitRequests("POST", 1));
+  RegisterAnother();
+  plane->Unblock();
+  CHECK(absl::IsAlreadyExists(refused.get()));
+  CHECK(Cluster().spec()["id"].AsString() == "another-id");
+}
+
+TEST_CASE_METHOD(Fixture, "of all Clusters a cluster that is registered reads its own only") {
+  REQUIRE(Register().ok());
+  const auto lists = [&] {
+    const std::vector<std::string> gets = plane->Requests("GET");
+    return std::count_if(gets.begin(), gets.end(), [](const std::string& get) {
+      return absl::StrContains(get, "/clusters") && !absl::StrContains(get, "/clusters/m1");
+    });
+  };
+  const auto before = lists();
+  CHECK(before > 0);
+  REQUIRE(Register().ok());
+  CHECK(lists() == before);
 }
 
 TEST_CASE_METHOD(Fixture, "a registration that was interrupted is completed by the next one") {

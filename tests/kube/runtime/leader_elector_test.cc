@@ -182,7 +182,7 @@ TEST_CASE_METHOD(Fixture, "a stand-by whose watch is refused or ends goes on try
   Object lease = Lease();
   lease.Set({"spec", "leaseDurationSeconds"}, 100);
   server->Put(kLeases, lease);
-  server->FailNext("WATCH", 403, "Forbidden", 2);
+  server->FailNext("WATCH", 503, "ServiceUnavailable", 2);
   Start();
   REQUIRE(PassTimeUntil([&] { return server->watches() == 1; }, absl::Seconds(80)));
   server->EndWatches(absl::UnavailableError("cut"));
@@ -200,6 +200,16 @@ TEST_CASE_METHOD(Fixture,
   PutLeaseOf("other", 0);  // A renewal: the next attempt comes in a second at the earliest.
   CHECK_FALSE(PassTimeUntil([&] { return elected.load(); }, absl::Seconds(14)));
   CHECK(PassTimeUntil([&] { return elected.load(); }, absl::Seconds(1)));
+}
+
+TEST_CASE_METHOD(Fixture, "a stand-by that may not watch the lease asks for a watch only once") {
+  options.watch = true;
+  PutLeaseOf("other", 0);
+  server->FailNext("WATCH", 403, "Forbidden");
+  Start();
+  CHECK(PassTimeUntil([&] { return elected.load(); }));
+  CHECK(server->Requests("GET").size() > 2);
+  CHECK(server->Requests("WATCH").size() == 1);
 }
 
 // Passes everything on to a fake server; of the answers to a POST nobody hears, whose caller waits
