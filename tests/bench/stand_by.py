@@ -57,13 +57,14 @@ def main():
         load.add_deployments(stage.host, range(options.apps), groups, EACH)
         load.wait_applied(stage, leader, options.apps, EACH)
         say(f"{options.apps} apps are applied")
-        edits = 0
+        edits, app = 0, options.apps // 2
+        its_members = [stage.kube(name) for name in stage.members[app % groups * EACH:][:EACH]]
         for kind, flags in (("cold", ()), ("warm", ("--warm-stand-by",))):
             for end in ("killed", "stopped"):
                 stand_by = Replica(stage, f"{kind}-{end}", flags)
                 stand_by.wait_quiet()
                 edits += 1
-                row = hand_over(stage, leader, stand_by, end, edits)
+                row = hand_over(stage, leader, stand_by, end, Edit(app, its_members, edits))
                 rows.append({"stand-by": kind, "leader": end, **row})
                 say(rows[-1])
                 leader = stand_by
@@ -72,6 +73,21 @@ def main():
     text = table(rows, options)
     (TOP / "build" / "bench" / "stand_by.txt").write_text(text)
     print(text)
+
+
+class Edit:
+    """A change of one Deployment."""
+
+    def __init__(self, app, members, number):
+        self.path = f"{load.DEPLOYMENTS.format(load.NAMESPACE)}/app-{app:05d}"
+        self.members, self.value = members, str(number)
+
+    def make(self, host):
+        host.merge(self.path, {"spec": {"template": {"metadata": {"annotations": {"edit": self.value}}}}})
+
+    def has_arrived(self):
+        return all(member.get(self.path)["spec"]["template"]["metadata"].get("annotations", {}).get("edit") == self.value
+                   for member in self.members)
 
 
 def hand_over(stage, leader, stand_by, end, edit):
@@ -84,15 +100,10 @@ def hand_over(stage, leader, stand_by, end, edit):
         leader.kill()
     else:
         leader.signal(signal.SIGTERM)
-    path = load.DEPLOYMENTS.format(load.NAMESPACE) + "/app-00000"
-    stage.host.merge(path, {"spec": {"template": {"metadata": {"annotations": {"edit": str(edit)}}}}})
-    members = [stage.kube(name) for name in stage.members[:EACH]]
-
-    def has(member):
-        return member.get(path)["spec"]["template"]["metadata"].get("annotations", {}).get("edit") == str(edit)
+    edit.make(stage.host)
     wait_until("the next leader", stand_by.leads, 120, every=0.005)
     row["leads"] = time.monotonic() - before
-    wait_until("the edit in both members", lambda: all(map(has, members)), 300, every=0.005)
+    wait_until("the edit in both members", edit.has_arrived, 300, every=0.005)
     row["edit"], row["edit_cpu"] = time.monotonic() - before, stand_by.cpu_seconds() - cpu
     stand_by.wait_quiet()
     row["quiet"], row["cpu"] = time.monotonic() - before, stand_by.cpu_seconds() - cpu
@@ -106,8 +117,8 @@ def table(rows, options):
              f"{'stand-by':<9} {'the leader is':<14} {'leads':>7} {'edit in members':>16} {'CPU, s':>7} {'quiet':>7} {'CPU, s':>7} "
              f"{'its writes before':>18} {'RSS, MB':>8} {'threads':>8} {'sockets':>8}"]
     for row in rows:
-        lines.append(f"{row['stand-by']:<9} {row['leader']:<14} {row['leads']:7.2f} {row['edit']:16.2f} {row['edit_cpu']:7.2f} {row['quiet']:7.1f} "
-                     f"{row['cpu']:7.2f} {row['writes']:18} {row['rss']:8.0f} {row['threads']:8} {row['sockets']:8}")
+        lines.append(f"{row['stand-by']:<9} {row['leader']:<14} {row['leads']:7.2f} {row['edit']:16.2f} {row['edit_cpu']:7.2f} "
+                     f"{row['quiet']:7.1f} {row['cpu']:7.2f} {row['writes']:18} {row['rss']:8.0f} {row['threads']:8} {row['sockets']:8}")
     return "\n".join(lines) + "\n"
 
 
