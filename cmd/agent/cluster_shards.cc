@@ -150,7 +150,7 @@ std::set<std::string> ClusterShards::Share(const Wanted& wanted, const base::Sto
   LookAtProcesses(stop);
   LookAtHeld(stop);
   std::set<std::string> mine, may_serve;
-  int tried = 0;
+  int tried = 0, taken = 0;
   has_more_ = false;
   for (const std::string& cluster : wanted.clusters) {
     if (!IsMine(cluster, wanted)) continue;
@@ -158,11 +158,14 @@ std::set<std::string> ClusterShards::Share(const Wanted& wanted, const base::Sto
     if (!held_.contains(cluster)) {
       const std::string lease = LeaseOf(cluster);
       if (stop.stop_requested() || !refusals_.MayWrite(lease) || !IsFree(lease)) continue;
-      has_more_ = tried == kTakenAtOnce;
-      if (has_more_) continue;
+      if (tried == kTakenAtOnce) {
+        has_more_ = taken > 0;
+        continue;
+      }
       ++tried;
       refusals_.Note(lease, Take(cluster, stop));
       if (!held_.contains(cluster)) continue;
+      ++taken;
     }
     may_serve.insert(cluster);
   }
