@@ -9,7 +9,8 @@
 // kAborted): those become kInternal. kInvalidArgument means that rule and object do not fit: the
 // same call fails until one of them changes, so it is marked base::Terminal. When every layer with
 // a rule passes on, the answer is the one that loops assume for a kind without a rule
-// (AssumedAnswer); for components it is the error. Threads: all calls may come from any thread.
+// (AssumedAnswer); for components it is the error, and for dependencies that of the last layer.
+// Threads: all calls may come from any thread.
 #ifndef INTERPRETER_INTERPRETER_H_
 #define INTERPRETER_INTERPRETER_H_
 
