@@ -39,7 +39,7 @@ void AnswerMaker::Answer(Wanted wanted, const ExchangePtr& exchange) {
 
 void AnswerMaker::Make(const JobPtr& job) {
   const Wanted& wanted = job->wanted;
-  const bool runs = parts_.pool_of(wanted.route.work).Run(wanted.viewer->owner(), [this, job] {
+  const bool runs = parts_.pool_of(wanted.route.work)->Run(wanted.viewer->owner(), [this, job] {
     MakeNow(job);
     if (job->wanted.route.work != Work::kOne) malloc_trim(0);
   });

@@ -36,7 +36,7 @@ class AnswerMaker {
   struct Parts {
     base::Timers& timers;
     base::StopToken stop;  // The server stops.
-    std::function<kube::aggregation::WorkPool&(Work)> pool_of;
+    std::function<kube::aggregation::WorkPool*(Work)> pool_of;
     // Says in one sentence, and soon, that the control plane does not answer, or lets nobody in.
     std::function<absl::Status(Viewer&, const base::StopToken&)> check_plane;
     const why::Question& flags;

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "kube/http/http_transport.h"
 #include "kube/meta/object.h"
 
 namespace lens::serve {
@@ -40,6 +41,8 @@ absl::StatusOr<std::unique_ptr<PlaneAccess>> PlaneAccess::Create(Mode mode,
 }
 
 absl::Status PlaneAccess::Use(kube::ConnectionConfig next) {
+  const bool has_credentials = mode_ != Mode::kTokens;
+  RETURN_IF_ERROR(kube::NewHttpTransport(has_credentials ? next : WithToken(next, "")).status());
   absl::MutexLock lock(&mu_);
   if (mode_ == Mode::kLocal) {
     ASSIGN_OR_RETURN(local_, Viewer::Create(next, "", version_ + 1));

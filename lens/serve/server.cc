@@ -158,8 +158,9 @@ class ServerImpl : public Server {
            const std::string& waits_as, const ExchangePtr& exchange) {
     Run(one_, waits_as, exchange, [this, owner, credentials, exchange] {
       const auto viewer = viewers_.Find(owner, credentials, exchange->stop());
-      if (!viewer.ok())
+      if (!viewer.ok()) {
         return exchange->Send(ErrorAnswer(plane_->About(viewer.status(), absl::Now())));
+      }
       AnswerFor(*viewer, exchange);
     });
   }
@@ -184,8 +185,18 @@ class ServerImpl : public Server {
     return plane_->About(viewer.CheckCredentials(stop), absl::Now());
   }
 
-  kube::aggregation::WorkPool& PoolOf(Work work) {
-    return work == Work::kOne ? one_ : work == Work::kLists ? lists_ : what_if_;
+  kube::aggregation::WorkPool* PoolOf(Work work) {
+    return work == Work::kOne ? &one_ : work == Work::kLists ? &lists_ : &what_if_;
+  }
+
+  AnswerMaker::Parts PartsOfAnswers() {
+    return {
+        timers_,
+        stop_.get_token(),
+        [this](Work work) { return PoolOf(work); },
+        [this](Viewer& viewer, const base::StopToken& stop) { return CheckPlane(viewer, stop); },
+        options_.flags,
+        options_.daemon};
   }
 
   // Runs `work` in the pool. When there is no room, the exchange is dropped, which answers so.
@@ -387,17 +398,12 @@ class ServerImpl : public Server {
   Viewers viewers_;
   base::Timers timers_{base::RealClock()};
   Streams streams_;
-  AnswerMaker answers_{{timers_, stop_.get_token(), [this](Work work) -> auto& {return PoolOf(work);
-}, [this](auto& viewer, const auto& stop) { return CheckPlane(viewer, stop); }, options_.flags,
-    options_.daemon
-}  // namespace
-};  // namespace lens::serve
-kube::aggregation::WorkPool one_{"lens-one", kThreadsForOne, kMostWaiting};
-kube::aggregation::WorkPool lists_{"lens-lists", kThreadsForLists, kMostWaiting};
-kube::aggregation::WorkPool what_if_{"lens-what-if", kThreadsForWhatIf, kMostWaiting};
-std::unique_ptr<base::HttpServer> http_;
-}
-;
+  AnswerMaker answers_{PartsOfAnswers()};
+  kube::aggregation::WorkPool one_{"lens-one", kThreadsForOne, kMostWaiting};
+  kube::aggregation::WorkPool lists_{"lens-lists", kThreadsForLists, kMostWaiting};
+  kube::aggregation::WorkPool what_if_{"lens-what-if", kThreadsForWhatIf, kMostWaiting};
+  std::unique_ptr<base::HttpServer> http_;
+};
 
 }  // namespace
 

@@ -17,6 +17,7 @@ import dataclasses
 import itertools
 import json
 import multiprocessing
+import os
 import pathlib
 import re
 import shutil
@@ -71,6 +72,11 @@ class Serve:
         """Now, and the most it has been, in MB."""
         status = pathlib.Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
         return tuple(int(re.search(rf"{name}:\s+(\d+) kB", status)[1]) / 1024 for name in ("VmRSS", "VmHWM"))
+
+    def cpu(self):
+        """Seconds of CPU time, which do not depend on what else the machine does."""
+        fields = pathlib.Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self):
         self._process.send_signal(signal.SIGINT)
@@ -194,15 +200,15 @@ def measure_viewers(serve, plane, page, options, token_of, who):
     begin = time.monotonic()
     viewers = [Viewer(serve, page, token_of(i)) for i in range(options.viewers)]
     half, last, count = await_all(viewers, 0, begin)
-    print(f"{count} {who} on \"{page.name}\": the page after {half:.1f} s (half of them) and {last:.1f} s (all)", flush=True)
+    print(f"{count} {who} on \"{page.name}\": the page after {half:.1f} s (half of them) and {last:.1f} s (all); CPU {serve.cpu():.1f} s", flush=True)
     if not token_of(0) and not options.no_browser:
         print_page(serve, plane, page, f"  a browser beside them on \"{page.name}\"")
     now = page.count(serve.ask(page.path, token_of(0)))
-    changed = time.monotonic()
+    changed, used = time.monotonic(), serve.cpu()
     plane.change(page)
     half, last, count = await_all(viewers, now + 1, changed)
-    print(f"  a change after {half:.1f} s (half) and {last:.1f} s (all {count}), with the reading that finds it; {serve.memory()[1]:.0f} MB at most "
-          f"(budget {VIEWERS_MB} MB)", flush=True)
+    print(f"  a change after {half:.1f} s (half) and {last:.1f} s (all {count}), with the reading that finds it; CPU {serve.cpu() - used:.1f} s; "
+          f"{serve.memory()[1]:.0f} MB at most (budget {VIEWERS_MB} MB)", flush=True)
     for viewer in viewers:
         viewer.end()
 
@@ -214,8 +220,9 @@ def print_page(serve, plane, page, what):
 
 
 def measure_page(serve, plane, page):
-    from webdriver import Browser  # Needs a browser.
-    with Browser() as browser:
+    import webdriver  # Needs a browser.
+    webdriver.PATIENCE = PATIENCE  # With a large fleet on a busy machine a reading takes long.
+    with webdriver.Browser() as browser:
         def look():
             browser.go("about:blank")
             browser.go(serve.address + page.address)

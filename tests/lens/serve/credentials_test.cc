@@ -141,4 +141,18 @@ TEST_CASE("Serve: another certificate in the kubeconfig makes another viewer of 
   CHECK(access->connection().client_certificate.key_pem != "nothing");
 }
 
+TEST_CASE("Serve: what cannot be used in the kubeconfig changes nothing for viewers of their own") {
+  kube::ConnectionConfig config;
+  config.server = "https://127.0.0.1:1";
+  const Mode mode = GENERATE(Mode::kTokens, Mode::kUsers);
+  const auto access = *PlaneAccess::Create(
+      mode, config, [&] { return absl::StatusOr<kube::ConnectionConfig>(config); });
+  CHECK(access->local() == nullptr);
+  config.ca_pem = "nothing";
+  CHECK_FALSE(access->Reload());
+  CHECK(access->connection().ca_pem.empty());
+  config.ca_pem = tls::CertificateAuthority::Create("test").value()->cert_pem();
+  CHECK(access->Reload());
+}
+
 }  // namespace lens::serve
