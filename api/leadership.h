@@ -14,6 +14,10 @@ namespace api {
 // cannot be told. The clocks of this machine and of the one that renews may differ by 20 s.
 std::string WhyNobodyLeads(const kube::Object& lease, absl::Time now);
 
+// Returns "47 s" when the Lease has run out by this clock, that long after it was renewed, although
+// the clocks may only differ; "" while it lasts, and when it cannot be told.
+std::string RunOutFor(const kube::Object& lease, absl::Time now);
+
 }  // namespace api
 
 #endif  // API_LEADERSHIP_H_

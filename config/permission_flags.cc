@@ -1,12 +1,14 @@
 // The flags of the command `permissions`, and what can be said about them without a server. A
 // resource is named by its plural and group, since that is what a ClusterRole has. A name that
 // belongs to another group is a warning only, as somebody may have a custom resource of that name;
-// the table of well-known resources has just those whose names are in one group.
+// the table of well-known resources has just those whose names are in one group. Of the core group
+// all names are known, and nobody else can add one.
 
 #include "config/permission_flags.h"
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/spelling.h"
 #include "base/status.h"
 #include "config/flag_types.h"
 #include "kube/meta/selector.h"
@@ -66,8 +69,47 @@ constexpr WellKnown kWellKnown[] = {
     {"validatingwebhookconfigurations", "admissionregistration.k8s.io"},
 };
 
+// The resources of the core group that are not in the table.
+constexpr absl::string_view kOtherCore[] = {"bindings", "componentstatuses", "events", "nodes"};
+
 std::string Written(absl::string_view plural, absl::string_view group) {
   return absl::StrCat(plural, group.empty() ? "" : ".", group);
+}
+
+// Returns the well-known resource that is meant by a name that is not a plural: "deployment", or
+// "deployment.apps"; nullptr for none.
+const WellKnown* MeantBy(absl::string_view name, absl::string_view group) {
+  for (const WellKnown& one : kWellKnown) {
+    const bool is_singular = one.plural == absl::StrCat(name, "s") ||
+                             one.plural == absl::StrCat(name, "es") ||
+                             (absl::EndsWith(name, "y") &&
+                              one.plural == absl::StrCat(name.substr(0, name.size() - 1), "ies"));
+    if (is_singular && (group.empty() || group == one.group)) return &one;
+  }
+  if (!group.empty()) return nullptr;
+  std::vector<std::string> plurals;
+  for (const WellKnown& one : kWellKnown) plurals.emplace_back(one.plural);
+  const std::optional<size_t> nearest = base::NearestName(name, plurals);
+  return nearest.has_value() ? &kWellKnown[*nearest] : nullptr;
+}
+
+// Returns a warning about a resource whose plural is not in the table; "" for one that may exist.
+std::string WarningOfUnknown(absl::string_view kind, absl::string_view name,
+                             absl::string_view group) {
+  const bool is_core =
+      std::find(std::begin(kOtherCore), std::end(kOtherCore), name) != std::end(kOtherCore);
+  const WellKnown* meant = MeantBy(name, group);
+  if (group.empty() ? is_core : meant == nullptr) return "";
+  std::string warning = absl::StrCat(
+      kKinds, " ", kind,
+      " does not name a resource of Kubernetes, so the role does not allow what it is for");
+  if (meant != nullptr) {
+    absl::StrAppend(&warning, ": ", Written(meant->plural, meant->group), " is probably meant");
+  } else {
+    absl::StrAppend(&warning, ": a resource of another group is named with it, such as ", name,
+                    ".example.io");
+  }
+  return warning;
 }
 
 }  // namespace
@@ -82,7 +124,12 @@ std::vector<std::string> WarningsOf(const PermissionFlags& flags) {
     const auto* known =
         std::find_if(std::begin(kWellKnown), std::end(kWellKnown),
                      [&p = plural](const WellKnown& one) { return one.plural == p; });
-    if (known == std::end(kWellKnown) || known->group == group || !is_kubernetes) continue;
+    if (known == std::end(kWellKnown)) {
+      std::string warning = WarningOfUnknown(kind, plural, group);
+      if (!warning.empty()) warnings.push_back(std::move(warning));
+      continue;
+    }
+    if (known->group == group || !is_kubernetes) continue;
     warnings.push_back(
         absl::StrCat(kKinds, " ", kind,
                      " does not name a resource of Kubernetes, so the role does not allow what it "

@@ -122,6 +122,11 @@ absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& optio
       std::make_unique<LiveConnection>(config, std::move(transport), std::move(client));
   RETURN_IF_ERROR(AwaitFirstAnswer(connection->client, options));
   auto discovery = kube::Discover(connection->client, base::StopToken());
+  if (absl::IsUnauthenticated(discovery.status())) {
+    return absl::UnauthenticatedError(absl::StrCat(
+        kube::WithoutUserInfo(config.server), " does not accept the credentials of ",
+        NameOf(options), " (any more): renew them (", discovery.status().message(), ")"));
+  }
   if (!discovery.ok()) {
     return base::Annotate(discovery.status(), "asking ", kube::WithoutUserInfo(config.server),
                           " what it serves, by ", NameOf(options));

@@ -102,13 +102,15 @@ absl::Status CheckDaemon(ServeFlags& flags) {
       .status();
 }
 
-// Returns an error for a server that is not a control plane. Whether it answers at all may change.
+// Returns an error for a server that is not a control plane, and for credentials that it refuses,
+// which are read once. Whether it answers at all may change.
 absl::Status CheckServer(const ServeFlags& flags, tool::Console& console) {
   if (flags.options.mode != serve::Mode::kLocal) return absl::OkStatus();
   tool::ShowProgress(console, "connecting");
   const absl::Status connected = ConnectToControlPlane(flags.live).status();
   tool::ShowProgress(console, "");
-  if (connected.ok() || absl::IsFailedPrecondition(connected)) return connected;
+  const bool stays = absl::IsFailedPrecondition(connected) || absl::IsUnauthenticated(connected);
+  if (connected.ok() || stays) return connected;
   console.err << console.err_colours.Yellow("warning:") << " " << tool::OneLine(connected.message())
               << "; the page is there, and tries again\n";
   return absl::OkStatus();
@@ -182,7 +184,7 @@ absl::StatusOr<tool::ExitCode> Serve(ServeFlags& flags, tool::Console& console) 
   NamePlane(flags);
   RETURN_IF_ERROR(CheckServer(flags, console));
   const absl::StatusOr<std::unique_ptr<serve::Server>> server = serve::Server::Start(flags.options);
-  if (!server.ok()) return base::Annotate(server.status(), "--listen");
+  if (!server.ok()) return server.status();
   SayWhere(flags, (*server)->port(), console);
   signals.Await();
   base::EndProcessAfter(kStopLimit, 1);

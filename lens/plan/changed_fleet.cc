@@ -67,6 +67,11 @@ class FleetChange {
       return absl::AlreadyExistsError(
           absl::StrCat("there is a cluster ", edit.cluster, " already"));
     }
+    if (cluster == nullptr && gone_.contains(edit.cluster)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("two questions contradict each other: ", edit.cluster,
+                       " leaves the fleet, and ", edit.ToString(), "; ask one of them"));
+    }
     if (cluster == nullptr) {
       return absl::NotFoundError(absl::StrCat("there is no cluster ", edit.cluster));
     }

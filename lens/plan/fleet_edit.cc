@@ -3,6 +3,7 @@
 
 #include "lens/plan/fleet_edit.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "api/keys.h"
 #include "api/resources.h"
 #include "api/toleration.h"
+#include "base/spelling.h"
 #include "base/status.h"
 #include "kube/meta/quantity.h"
 
@@ -24,6 +26,22 @@ constexpr char kTaintForm[] =
     "CLUSTER:KEY=VALUE:EFFECT, CLUSTER:KEY:EFFECT, or CLUSTER:KEY:EFFECT-";
 constexpr char kLabelForm[] = "CLUSTER:KEY=VALUE or CLUSTER:KEY-";
 constexpr char kCapacityForm[] = "CLUSTER:RESOURCE=QUANTITY,...";
+
+// What Kubernetes calls by a name without a domain; with one it is somebody's own resource.
+const std::vector<std::string>& KnownResources() {
+  static const auto& known =
+      *new std::vector<std::string>{"cpu", "memory", "pods", "ephemeral-storage", "storage"};
+  return known;
+}
+
+absl::Status CheckResource(absl::string_view name) {
+  const std::vector<std::string>& known = KnownResources();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return absl::OkStatus();
+  if (absl::StrContains(name, '/') || absl::StartsWith(name, "hugepages-")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no resource ", name, base::DidYouMean(name, known),
+                   " (one that is not of Kubernetes has a domain, such as example.com/gpu)"));
+}
 
 absl::Status NotOfForm(absl::string_view text, absl::string_view form) {
   return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" does not have the form ", form));
@@ -191,6 +209,7 @@ absl::StatusOr<FleetEdit> ParseCapacity(absl::string_view text) {
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(item, absl::MaxSplits('=', 1));
     if (pair.first.empty() || pair.second.empty()) return NotOfForm(text, kCapacityForm);
+    RETURN_IF_ERROR(CheckResource(pair.first));
     const absl::StatusOr<kube::Quantity> amount = kube::Quantity::Parse(pair.second);
     if (!amount.ok()) return base::Annotate(amount.status(), "the amount of ", pair.first);
     if (amount->Sign() < 0) {

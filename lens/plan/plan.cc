@@ -185,12 +185,14 @@ class Planner {
     }
   }
 
-  // Returns those that are not known. What the scheduler refuses has a finding of its own.
+  // Returns those that are not known, and templates of the files that the question is not about,
+  // because no policy selects them. What the scheduler refuses has a finding of its own.
   static std::vector<Finding> NewFindings(const std::vector<Finding>& known,
                                           const std::vector<Finding>& now) {
     std::vector<Finding> fresh;
     for (const Finding& found : now) {
-      const bool is_known = std::find(known.begin(), known.end(), found) != known.end();
+      const bool is_known = found.code != finding::kNoPolicy &&
+                            std::find(known.begin(), known.end(), found) != known.end();
       if (!is_known && found.code != finding::kNotScheduled) fresh.push_back(found);
     }
     return fresh;

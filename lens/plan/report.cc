@@ -291,6 +291,7 @@ std::string LineOf(const ClusterChange& change) {
 }
 
 std::string CountsOf(const WhatIf& answer) {
+  if (answer.counts.empty()) return "no template is propagated, so nothing was asked";
   std::vector<std::string> parts;
   for (const Verdict verdict : kVerdicts) {
     const auto found = answer.counts.find(verdict);

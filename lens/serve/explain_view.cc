@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "lens/explain/page.h"
 #include "lens/explain/reasons.h"
@@ -16,7 +17,13 @@ absl::StatusOr<json::Value> ExplainView(const Asked& asked) {
   for (const explain::Reason& reason : explain::Find(all, text)) {
     reasons.Append(explain::JsonOf(reason));
   }
-  return json::Value::Object({{"reasons", std::move(reasons)}});
+  json::Value answer = json::Value::Object();
+  if (reasons.empty()) {
+    answer.Set("message", absl::StrCat("no reason and no condition is called ", text,
+                                       explain::Suggestion(all, text)));
+  }
+  answer.Set("reasons", std::move(reasons));
+  return answer;
 }
 
 }  // namespace lens::serve

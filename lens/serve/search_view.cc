@@ -18,6 +18,7 @@
 #include "api/resources.h"
 #include "api/search_keys.h"
 #include "api/search_paths.h"
+#include "base/spelling.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "kube/client/url.h"
@@ -198,6 +199,22 @@ class Search {
   Findings findings_;
 };
 
+// Returns an error for the name of a cluster that does not exist, as what-if does: an answer
+// without objects would look like one about a cluster that has none. Who may not list Clusters gets
+// that.
+absl::Status CheckCluster(const Asked& asked, const std::string& name) {
+  if (name.empty()) return absl::OkStatus();
+  ListsOfView lists(asked.viewer.client(), asked.stop);
+  std::vector<std::string> names;
+  for (const kube::ObjectPtr& cluster : lists.All(api::Clusters(), {"spec.syncMode"})) {
+    names.emplace_back(cluster->name());
+  }
+  const bool exists = std::find(names.begin(), names.end(), name) != names.end();
+  if (exists || !lists.Check().ok()) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("there is no cluster ", name, base::DidYouMean(name, names)));
+}
+
 bool HasSearch(const kube::Discovery& served) {
   return std::any_of(served.resources.begin(), served.resources.end(), [](const auto& found) {
     return found.resource.gvk.group == api::kSearchGroup;
@@ -212,6 +229,7 @@ absl::StatusOr<json::Value> SearchView(const Asked& asked) {
   ASSIGN_OR_RETURN(const auto served, asked.viewer.Served(asked.stop));
   ASSIGN_OR_RETURN(const kube::Resource resource,
                    tool::FindResource(*served, given.empty() ? "Pod" : given));
+  RETURN_IF_ERROR(CheckCluster(asked, Wanted::Of(asked.parameters).cluster));
   const std::string ns = resource.namespaced ? asked.parameters.Get("namespace") : "";
   ASSIGN_OR_RETURN(const std::string path, kube::CollectionPath(resource, ns));
   if (HasSearch(*served)) {

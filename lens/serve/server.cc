@@ -84,13 +84,18 @@ class ServerImpl : public Server {
     if (options_.mode == Mode::kUsers) {
       http.tls->any_client_certificate = true;
       http.max_header_bytes = kMostNamedHeaderBytes;
-      ASSIGN_OR_RETURN(
-          api_, AggregatedApi::Create(options_.plane, [this](auto request, auto& user, auto to) {
+      absl::StatusOr<std::unique_ptr<AggregatedApi>> api =
+          AggregatedApi::Create(options_.plane, [this](auto request, auto& user, auto to) {
             Handle(std::move(request), &user, std::move(to));
-          }));
+          });
+      if (!api.ok()) return base::Annotate(api.status(), "--behind-api-server");
+      api_ = *std::move(api);
       handler = api_->Handler();
     }
-    ASSIGN_OR_RETURN(http_, base::HttpServer::Start(std::move(http), std::move(handler)));
+    absl::StatusOr<std::unique_ptr<base::HttpServer>> listening =
+        base::HttpServer::Start(std::move(http), std::move(handler));
+    if (!listening.ok()) return base::Annotate(listening.status(), "--listen");
+    http_ = *std::move(listening);
     // What is asked first is read before somebody asks.
     if (options_.mode == Mode::kLocal) ReadFleet(plane_->local());
     timers_.After(kTick, [this] { Tick(); });

@@ -46,16 +46,25 @@ std::string WhyAgentIsSilent(const Chain& chain, const std::string& cluster) {
 std::string AgentState(const Chain& chain, const std::string& cluster) {
   const kube::ObjectPtr lease = AgentLease(chain, cluster);
   if (lease == nullptr) return "";
-  const bool is_silent = !WhyAgentIsSilent(chain, cluster).empty();
-  return absl::StrCat("its ", api::kAgent,
-                      is_silent
-                          ? absl::StrCat(" is silent since ", lease->spec()["renewTime"].AsString())
-                          : " renews its Lease");
+  const std::string who = absl::StrCat("its ", api::kAgent);
+  if (!WhyAgentIsSilent(chain, cluster).empty()) {
+    return absl::StrCat(who, " is silent since ", lease->spec()["renewTime"].AsString());
+  }
+  const std::string run_out = api::RunOutFor(*lease, chain.now);
+  return run_out.empty() ? absl::StrCat(who, " renews its Lease")
+                         : absl::StrCat(who, " last renewed its Lease ", run_out, " ago");
+}
+
+bool AgentVouches(const Chain& chain, const std::string& cluster) {
+  if (!IsPull(chain, cluster)) return false;
+  const kube::ObjectPtr lease = AgentLease(chain, cluster);
+  return api::ClusterView(*chain.clusters.at(cluster)).IsReady() &&
+         (lease == nullptr || api::RunOutFor(*lease, chain.now).empty());
 }
 
 std::string AdviceForAgent(const Chain& chain, const std::string& cluster) {
-  const bool renews =
-      AgentLease(chain, cluster) != nullptr && WhyAgentIsSilent(chain, cluster).empty();
+  const kube::ObjectPtr lease = AgentLease(chain, cluster);
+  const bool renews = lease != nullptr && api::RunOutFor(*lease, chain.now).empty();
   const auto found = chain.clusters.find(cluster);
   const absl::string_view ready =
       found == chain.clusters.end() ? "" : api::ClusterView(*found->second).ReadyStatus();

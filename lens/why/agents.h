@@ -20,12 +20,17 @@ bool AnyIsPull(const Objects& objects);
 Program AppliesIn(const Chain& chain, const std::string& cluster);
 std::string ApplierIn(const Chain& chain, const std::string& cluster);
 
-// Returns "its karmada-agent is silent since 2026-01-01T11:00:00Z" or "its karmada-agent renews its
-// Lease"; "" for a cluster in push mode, and when there is no Lease.
+// Returns "its karmada-agent is silent since 2026-01-01T11:00:00Z", "its karmada-agent renews its
+// Lease", or, when it may be either because clocks differ, "its karmada-agent last renewed its
+// Lease 47 s ago"; "" for a cluster in push mode, and when there is no Lease.
 std::string AgentState(const Chain& chain, const std::string& cluster);
 // Returns how its Lease shows that the agent of the cluster is silent; "" as above, and when it is
 // not.
 std::string WhyAgentIsSilent(const Chain& chain, const std::string& cluster);
+
+// Returns whether what its agent has reported is the present state of the cluster, as far as one
+// sees: it is in pull mode and ready, and its Lease has not run out, if there is one.
+bool AgentVouches(const Chain& chain, const std::string& cluster);
 
 // Returns what to do about the cluster, which is not ready or does not get its Works: a sentence
 // without its full stop. REQUIRES: it is in pull mode.

@@ -1,6 +1,7 @@
 // Checks of what has arrived: what a rule keeps as a member has it, what is paused, and which
-// clusters a placement names and does not use. All but the first are notes: the template is where
-// it is meant to be, and its present state is.
+// clusters a placement names and does not use; and what an agent reports of a cluster that does not
+// answer from here. All but the first, and a report that is behind, are notes: the template is
+// where it is meant to be, and its present state is.
 
 #include <algorithm>
 #include <set>
@@ -21,6 +22,7 @@
 #include "lens/why/named_clusters.h"
 #include "lens/why/obstacles.h"
 #include "lens/why/placement.h"
+#include "lens/why/reported.h"
 #include "lens/why/retained.h"
 
 namespace lens::why {
@@ -148,6 +150,10 @@ Findings NamedClusterIsNotUsed(const Chain& chain) {
 constexpr Check kChecks[] = {
     {"retain-holds", "Does its present state pass the rule for Retain?",
      "a Retain holds it back in $:", RetainHoldsItBack},
+    {"report-behind", "Has the agent of the cluster reported the present state?",
+     "the karmada-agent of $ reports another state:", ReportIsBehind},
+    {"not-compared", "Was the object in the member compared?",
+     "it was not compared in $:", MemberIsNotCompared},
     {"member-fought-over", "Does somebody in a member change it again and again?",
      "somebody changes it again and again:", MemberObjectIsFoughtOver},
     {"paused", "Is it paused?", "it is paused", WorkloadIsPaused},

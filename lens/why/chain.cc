@@ -25,6 +25,7 @@
 #include "api/work.h"
 #include "base/status.h"
 #include "kube/meta/controller_ref.h"
+#include "lens/why/agents.h"
 
 namespace lens::why {
 namespace {
@@ -257,7 +258,8 @@ bool Chain::CouldReadMembers() const {
   const std::vector<api::TargetCluster> targets = Targets();
   return std::all_of(targets.begin(), targets.end(), [this](const api::TargetCluster& target) {
     const auto answer = members.find(target.name);
-    return answer == members.end() || answer->second.status.ok();
+    return answer == members.end() || answer->second.status.ok() ||
+           AgentVouches(*this, target.name);
   });
 }
 
@@ -269,9 +271,11 @@ std::vector<std::string> Chain::UnreadWithMembers() const {
                                     cluster != clusters.end() &&
                                     api::ClusterView(*cluster->second).IsPush();
     if (answer.status.ok() || has_no_credentials || !Concerns(name)) continue;
+    if (AgentVouches(*this, name)) continue;
     const bool refuses = absl::IsUnauthenticated(answer.status);
-    all.push_back(absl::StrCat(
-        name, refuses ? " refuses the question: " : " does not answer: ", answer.status.message()));
+    const std::string agent = AgentState(*this, name);
+    all.push_back(absl::StrCat(name, refuses ? " refuses the question: " : " does not answer: ",
+                               answer.status.message(), agent.empty() ? "" : ", and ", agent));
   }
   all.insert(all.end(), unread.begin(), unread.end());
   return all;

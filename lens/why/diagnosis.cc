@@ -20,6 +20,7 @@
 #include "absl/strings/str_replace.h"
 #include "api/programs.h"
 #include "api/resources.h"
+#include "lens/why/agents.h"
 #include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
 
@@ -133,6 +134,12 @@ std::string Arrival(const Chain& chain) {
 // Returns what to do when it is unknown whether the template has arrived.
 std::string AdviceForUnread(const Chain& chain) {
   if (!chain.CouldReadMembers()) {
+    for (const api::TargetCluster& target : chain.Targets()) {
+      const auto answer = chain.members.find(target.name);
+      const bool answers = answer == chain.members.end() || answer->second.status.ok();
+      if (answers || AgentVouches(chain, target.name)) continue;
+      if (IsPull(chain, target.name)) return AdviceForAgent(chain, target.name);
+    }
     return "see whether the API server of the member answers from here, and ask again";
   }
   return "ask again with the right to read that";

@@ -20,6 +20,13 @@ std::string ShareOf(const Chain& chain, const std::string& cluster);
 // Returns why a workload is not moved away from the cluster: a sentence without its full stop.
 std::string WhyItStays(const kube::Object& cluster);
 
+// Returns what to do about a cluster in push mode for which there is no client; `why` is the
+// message that says so, "" when the Cluster shows it.
+std::string AdviceForNoClient(const kube::Object& cluster, absl::string_view why);
+// Returns what to do about a cluster in push mode that is not ready, by its condition and the last
+// event that has the cause.
+std::string AdviceForNotReady(const Chain& chain, const kube::Object& cluster);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_LOST_CLUSTER_H_

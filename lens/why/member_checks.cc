@@ -82,7 +82,7 @@ Findings ClusterHasNoCredentials(const Chain& chain) {
                          ", because there are no credentials "
                          "for it: ",
                          what),
-            "join the cluster again (karmadactl join), or restore its Secret"};
+            AdviceForNoClient(*place.object, what)};
   });
 }
 
@@ -115,7 +115,7 @@ Findings ClusterIsNotReady(const Chain& chain) {
                     absl::StrCat("the cluster ", place.cluster, " is not ready",
                                  ready == nullptr ? "" : Since(*ready), " (", why, "): "),
                     view.IsPull() ? AdviceForAgent(chain, place.cluster)
-                                  : "see whether the member's API server answers"};
+                                  : AdviceForNotReady(chain, *place.object)};
     absl::StrAppend(&finding.cause, ShareOf(chain, place.cluster), chain.Name(),
                     arrived ? " was there, and no change reaches it" : " does not reach it");
     if (arrived) finding.evidence.push_back(WhyItStays(*place.object));

@@ -132,7 +132,7 @@ std::string AdviceForCondition(const Chain& chain, absl::string_view type,
                                absl::string_view message, bool has_warnings) {
   if (chain.asked.gvk == api::Clusters().gvk && type == api::kClusterReady) {
     return IsPull(chain, chain.asked.key.name) ? AdviceForAgent(chain, chain.asked.key.name)
-                                               : "see whether the member's API server answers";
+                                               : AdviceForNotReady(chain, *chain.object);
   }
   for (const absl::string_view group :
        {"custom.metrics.k8s.io", "external.metrics.k8s.io", "metrics.k8s.io"}) {

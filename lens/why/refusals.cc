@@ -129,7 +129,7 @@ constexpr Row kRows[] = {
 constexpr Row kPullRows[] = {
     {"is forbidden", "the karmada-agent of $C may not write it",
      "give karmada-agent the right in $C; `karmada-agent permissions` prints the role that it "
-     "needs"},
+     "needs, for which --template-kinds, if you give it, has to name this kind, too"},
     {"Unauthorized", "$C refuses the credentials of its karmada-agent",
      "see by which account karmada-agent reaches the API server of $C"},
 };

@@ -29,8 +29,9 @@ std::string WhyNoAnswer(const Chain& chain, const std::string& cluster) {
                         agent.empty() ? "" : "; ", agent);
   }
   const auto member = chain.members.find(cluster);
-  const bool is_silent =
-      member != chain.members.end() && absl::IsUnavailable(member->second.status);
+  const bool is_silent = member != chain.members.end() &&
+                         absl::IsUnavailable(member->second.status) &&
+                         !AgentVouches(chain, cluster);  // It need not answer from here.
   return is_silent ? std::string(member->second.status.message()) : "";
 }
 

@@ -12,6 +12,7 @@
 #include "api/names.h"
 #include "api/namespace_sync.h"
 #include "api/resources.h"
+#include "base/spelling.h"
 #include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/own_kinds.h"
@@ -166,7 +167,11 @@ Findings TemplateIsGone(const Chain& chain) {
                   absl::StrCat("there is no ", chain.Name(), " in the control plane"),
                   "create it there (not in a member)"};
   if (chain.asked.gvk == api::Clusters().gvk) {
-    finding.advice = "join it (karmadactl join)";
+    std::vector<std::string> names;
+    for (const auto& [name, cluster] : chain.clusters) names.push_back(name);
+    absl::StrAppend(&finding.cause, base::DidYouMean(chain.asked.key.name, names));
+    finding.advice =
+        "see kubectl get clusters for those that there are, or join it (karmadactl join)";
     return {finding};
   }
   const std::vector<std::string>& others = chain.elsewhere;

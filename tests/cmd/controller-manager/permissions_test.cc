@@ -120,8 +120,8 @@ TEST_CASE("a well-known kind in the wrong group is warned of") {
   const auto warnings = [](std::vector<std::string> kinds) {
     return config::WarningsOf({.template_kinds = std::move(kinds)});
   };
-  CHECK(warnings({"deployments.apps", "configmaps", "widgets", "roles.rbac.authorization.k8s.io",
-                  "services.serving.knative.dev"})
+  CHECK(warnings({"deployments.apps", "configmaps", "widgets.example.io", "nodes",
+                  "roles.rbac.authorization.k8s.io", "services.serving.knative.dev"})
             .empty());
   const auto found = warnings({"deployments", "configmaps.apps", "ingresses.extensions"});
   REQUIRE(found.size() == 3);
@@ -129,6 +129,17 @@ TEST_CASE("a well-known kind in the wrong group is warned of") {
                            Catch::Contains("deployments.apps is probably meant"));
   CHECK_THAT(found[1], Catch::Contains(": configmaps is probably meant"));
   CHECK_THAT(found[2], Catch::Contains("ingresses.networking.k8s.io"));
+}
+
+TEST_CASE("a name that is not a resource of Kubernetes is warned of") {
+  const std::vector<std::string> found = config::WarningsOf(
+      {.template_kinds = {"deployment", "configmap", "deployment.apps", "ingress", "widgets"}});
+  REQUIRE(found.size() == 5);
+  CHECK_THAT(found[0], Catch::EndsWith(": deployments.apps is probably meant"));
+  CHECK_THAT(found[1], Catch::EndsWith(": configmaps is probably meant"));
+  CHECK_THAT(found[2], Catch::EndsWith(": deployments.apps is probably meant"));
+  CHECK_THAT(found[3], Catch::EndsWith(": ingresses.networking.k8s.io is probably meant"));
+  CHECK_THAT(found[4], Catch::EndsWith("such as widgets.example.io"));
 }
 
 TEST_CASE("Every controller has a line in the table of rights, and nothing else has one") {

@@ -376,6 +376,29 @@ TEST_CASE("What if: a cluster that does not exist, or that is there already, is 
   CHECK(MakePlan(request, {}).status() == absl::NotFoundError("there is no cluster m9"));
 }
 
+TEST_CASE("What if: a cluster that leaves cannot have another question as well") {
+  PlanRequest request;
+  request.objects = *ObjectsOf(*tool::ParseDocuments("f.yaml", kClusters));
+  request.edits = {Without("m1"), Lost("m1")};
+  CHECK(MakePlan(request, {}).status() ==
+        absl::InvalidArgumentError("two questions contradict each other: m1 leaves the fleet, and "
+                                   "m1 is lost; ask one of them"));
+}
+
+TEST_CASE("What if: of files that no policy propagates the plan says that nothing was asked") {
+  PlanRequest request;
+  request.objects = *ObjectsOf(*tool::ParseDocuments(
+      "f.yaml",
+      std::string(kClusters) +
+          "\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop}}"));
+  request.edits = {Lost("m1")};
+  const auto plan = MakePlan(request, {});
+  REQUIRE(plan.ok());
+  REQUIRE(plan->findings.size() == 1);
+  CHECK(plan->findings[0].code == lens::plan::finding::kNoPolicy);
+  CHECK(CountsOf(*plan->what_if) == "no template is propagated, so nothing was asked");
+}
+
 TEST_CASE("What if: changes are read in the forms of kubectl, and others are refused") {
   CHECK(ParseTaint("m1:a.io/k=v:NoExecute")->ToString() == "m1 gets the taint a.io/k=v:NoExecute");
   CHECK(ParseTaint("m1:k:NoSchedule")->ToString() == "m1 gets the taint k:NoSchedule");
@@ -393,6 +416,9 @@ TEST_CASE("What if: changes are read in the forms of kubectl, and others are ref
   for (const char* text : {"m1:cpu", "m1:cpu=", "m1:cpu=much", "m1:cpu=-1"}) {
     CHECK_FALSE(ParseCapacity(text).ok());
   }
+  CHECK(ParseCapacity("m1:example.com/gpu=4,hugepages-2Mi=1Gi").ok());
+  CHECK_THAT(std::string(ParseCapacity("m1:cpus=10").status().message()),
+             Catch::StartsWith("there is no resource cpus; did you mean cpu?"));
 }
 
 TEST_CASE("What if: the page has neither markup of objects nor anything that is fetched") {

@@ -53,6 +53,20 @@ TEST_CASE("Serve: pages of other origins may link to the page, and not ask") {
   }
 }
 
+TEST_CASE("Serve: an origin that is not that of the page may not ask, also of an old browser") {
+  base::HttpRequest request = Get("localhost:8090");
+  for (const char* origin :
+       {"http://evil.example", "http://localhost:8091", "null", "https://localhost:8090"}) {
+    request.headers["origin"] = origin;
+    INFO(origin);
+    CHECK(absl::IsPermissionDenied(CheckRequest(Mode::kLocal, request)));
+  }
+  request.headers["origin"] = "http://localhost:8090";
+  CHECK(CheckRequest(Mode::kLocal, request).ok());
+  request.headers["origin"] = "https://fleet.example";
+  CHECK(CheckRequest(Mode::kTokens, request).ok());
+}
+
 TEST_CASE("Serve: only GET and HEAD, and no endless address") {
   base::HttpRequest request = Get("localhost");
   for (const char* method : {"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT"}) {

@@ -207,6 +207,9 @@ TEST_CASE_METHOD(Shown, "Serve: members are searched through the control plane's
   CHECK(found["items"].empty());
   CHECK(found["unread"].size() == 2);
   CHECK(Get("/api/search?labels=%28").code == 400);
+  CHECK(Get("/api/search?cluster=mamber1").code == 404);
+  CHECK_THAT(Get("/api/search?cluster=mamber1").body,
+             Contains("there is no cluster mamber1; did you mean member1?"));
 }
 
 TEST_CASE_METHOD(Shown, "Serve: what if, and what a reason means") {
@@ -217,6 +220,8 @@ TEST_CASE_METHOD(Shown, "Serve: what if, and what a reason means") {
   CHECK_FALSE(plan["readAt"].AsString().empty());
   CHECK(Get("/api/what-if").code == 400);
   CHECK_FALSE(Json("/api/explain?text=SyncFailed")["reasons"].empty());
+  CHECK_THAT(Json("/api/explain?text=SyncFaild")["message"].ToString(),
+             Contains("did you mean SyncFailed?"));
 }
 
 TEST_CASE_METHOD(Shown,
