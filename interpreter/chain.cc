@@ -25,6 +25,14 @@ namespace interpreter {
 namespace {
 
 // Returns upstream's error for a kind that no layer has a rule for.
+// Whether an object may fare as one without a rule because all who have one have passed on. While a
+// webhook is away, what an object needs would be taken away from it, and each cluster would get all
+// of its replicas.
+bool MayAssume(Operation op) {
+  return op != Operation::kInterpretDependency && op != Operation::kInterpretReplica &&
+         op != Operation::kReviseReplica && op != Operation::kInterpretComponent;
+}
+
 absl::Status NotFound(const kube::Gvk& gvk, Operation op) {
   if (op == Operation::kInterpretComponent) {
     return absl::UnimplementedError("interface GetComponents not implemented yet");
@@ -152,14 +160,10 @@ class Chain : public Interpreter {
       if (!IsPassOn(answer.status())) return failed(backend, answer.status());
       passed_on = failed(backend, answer.status());
     }
-    // All have passed on. No dependencies are assumed, since what an object needs would be taken
-    // away from it while a webhook is away. Nothing is assumed about components: without them the
-    // caller asks for replicas instead.
-    if (op == Operation::kInterpretDependency) {
+    if (!MayAssume(op)) {
       passed_on.ErasePayload(kPassOnPayload);
       return passed_on;
     }
-    if (op == Operation::kInterpretComponent) return NotFound(gvk, op);
     return AssumedAnswer(question);
   }
 

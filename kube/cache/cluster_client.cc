@@ -8,8 +8,8 @@
 // A conflict, or that the object does not exist, means that the cache may be behind. The object is
 // then read from the server and put into the store, or taken out of it, so that the next try starts
 // from the present state even when the watch is dead. An object whose deletion is answered with 404
-// and that the read shows is still to be deleted, so that nothing is left behind for ever. Nothing is locked here: the store decides
-// which of two states is newer.
+// and that the read shows is still to be deleted, so that nothing is left behind for ever. Nothing
+// is locked here: the store decides which of two states is newer.
 
 #include "kube/cache/cluster_client.h"
 
