@@ -140,10 +140,12 @@ struct Chain {
   // of Karmada's own kinds, for the bindings that have to do with it.
   bool CouldReadPolicies() const;
   bool CouldReadBinding() const;
-  // Returns whether every target that was asked for the object has answered.
+  // Returns whether every target that was asked for the object has answered, or has an agent that
+  // reports what is there.
   bool CouldReadMembers() const;
   // Returns a sentence for each member that did not answer, and then `unread`. A cluster of mode
-  // Push without credentials is not among them: Karmada cannot reach it either.
+  // Push without credentials is not among them: Karmada cannot reach it either. Nor is one whose
+  // agent reports what is there.
   std::vector<std::string> UnreadWithMembers() const;
   // Returns whether the binding is the template's own (api::CheckBindingOwner).
   // REQUIRES: both exist.

@@ -386,17 +386,13 @@ TEST_CASE("What if: a cluster that leaves cannot have another question as well")
 }
 
 TEST_CASE("What if: of files that no policy propagates the plan says that nothing was asked") {
-  PlanRequest request;
-  request.objects = *ObjectsOf(*tool::ParseDocuments(
-      "f.yaml",
-      std::string(kClusters) +
-          "\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop}}"));
-  request.edits = {Lost("m1")};
-  const auto plan = MakePlan(request, {});
-  REQUIRE(plan.ok());
-  REQUIRE(plan->findings.size() == 1);
-  CHECK(plan->findings[0].code == lens::plan::finding::kNoPolicy);
-  CHECK(CountsOf(*plan->what_if) == "no template is propagated, so nothing was asked");
+  const Plan plan =
+      Ask(absl::StrCat(
+              kClusters,
+              "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: shop}}\n"),
+          {Lost("m1")});
+  CHECK_THAT(Found(plan, finding::kNoPolicy), Catch::StartsWith("ConfigMap shop/c: no policy"));
+  CHECK(CountsOf(*plan.what_if) == "no template is propagated, so nothing was asked");
 }
 
 TEST_CASE("What if: changes are read in the forms of kubectl, and others are refused") {
