@@ -19,6 +19,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "kube/kubeconfig/connection_origin.h"
 #include "kube/kubeconfig/internal/kubeconfig_files.h"
 
 namespace kube {
@@ -258,17 +259,35 @@ absl::StatusOr<ConnectionConfig> ParseKubeconfig(absl::string_view text,
   return entries.Resolve(context);
 }
 
+namespace {
+
+bool IsInPod(const ConfigEnvironment& environment) {
+  return !environment.variable("KUBERNETES_SERVICE_HOST").empty() &&
+         !environment.variable("KUBERNETES_SERVICE_PORT").empty();
+}
+
+std::string HomeConfig(const ConfigEnvironment& environment) {
+  return absl::StrCat(environment.variable("HOME"), "/.kube/config");
+}
+
+ConfigEnvironment OfProcess() {
+  ConfigEnvironment environment;
+  environment.variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return environment;
+}
+
+}  // namespace
+
 absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOptions& options,
                                                           const ConfigEnvironment& environment) {
   if (!options.path.empty()) return LoadFile(options.path, options.context);
   const std::string list = environment.variable("KUBECONFIG");
   if (!list.empty()) return LoadList(list, options.context);
-  if (!environment.variable("KUBERNETES_SERVICE_HOST").empty() &&
-      !environment.variable("KUBERNETES_SERVICE_PORT").empty()) {
-    return InCluster(environment);
-  }
-  const std::string home = environment.variable("HOME");
-  const std::string path = absl::StrCat(home, "/.kube/config");
+  if (IsInPod(environment)) return InCluster(environment);
+  const std::string path = HomeConfig(environment);
   auto config = LoadFile(path, options.context);
   if (absl::IsNotFound(config.status())) {
     return absl::NotFoundError(absl::StrCat(
@@ -279,12 +298,14 @@ absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOption
 }
 
 absl::StatusOr<ConnectionConfig> LoadConnectionConfig(const KubeconfigOptions& options) {
-  ConfigEnvironment environment;
-  environment.variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  return LoadConnectionConfigFrom(options, environment);
+  return LoadConnectionConfigFrom(options, OfProcess());
+}
+
+std::string OriginOfConnection() {
+  const ConfigEnvironment environment = OfProcess();
+  const std::string list = environment.variable("KUBECONFIG");
+  if (!list.empty()) return absl::StrCat("$KUBECONFIG (", list, ")");
+  return IsInPod(environment) ? "" : HomeConfig(environment);
 }
 
 }  // namespace kube
