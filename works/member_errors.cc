@@ -44,6 +44,15 @@ absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manif
                     api::message::TakeOverAdvice(manifest.kind()));
 }
 
+absl::Status RefuseTemplate(const std::string& cluster, const kube::Object& manifest) {
+  return WithAdvice(
+      absl::FailedPreconditionError(absl::StrCat(manifest.kind(), " ", manifest.key().ToString(),
+                                                 " in the cluster ", cluster,
+                                                 " is the template itself: the cluster is the "
+                                                 "control plane, and Karmada leaves it alone")),
+      absl::StrCat("Take the Cluster ", cluster, " out"));
+}
+
 absl::Status ExplainConflict(const std::string& cluster, const absl::Status& refused) {
   if (!kube::IsFieldConflict(refused)) return refused;
   return WithAdvice(refused,

@@ -21,6 +21,9 @@ bool MayBeThere(const absl::Status& refused);
 // kAlreadyExists with upstream's message, and what to do for an event.
 absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest);
 
+// Returns the error for a manifest that would overwrite its own template.
+absl::Status RefuseTemplate(const std::string& cluster, const kube::Object& manifest);
+
 // Adds to a conflict of fields what an event says about it; returns other results as they are.
 absl::Status ExplainConflict(const std::string& cluster, const absl::Status& refused);
 

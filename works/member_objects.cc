@@ -69,6 +69,13 @@ metrics::Labels::value_type Result(bool ok) { return {"result", ok ? "success" :
 // in pull mode, has created or updated: servers name them after their user agents.
 std::set<std::string> ManagersOfUpdates() { return {api::kControllerManager, "karmada-agent"}; }
 
+// Returns whether the object is the one of which the manifest was made: then the member is the
+// control plane itself, and what is done to a copy there must not be done to the template.
+bool IsTemplate(const kube::Object& manifest, const kube::Object& observed) {
+  const absl::string_view uid = manifest.Annotation(api::kTemplateUidAnnotation);
+  return !uid.empty() && uid == observed.uid();
+}
+
 }  // namespace
 
 MemberObjects::MemberObjects(Deps deps)
@@ -195,6 +202,9 @@ absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
   const MemberChanges::Attempt attempt(changes_, {cluster, manifest.gvk(), manifest.key()});
   const absl::StatusOr<kube::ObjectPtr> observed = FindAt(*place, manifest, stop);
   if (!observed.ok()) return Explained(cluster, manifest, observed.status());
+  if (*observed != nullptr && IsTemplate(manifest, **observed) && Overwrites(manifest)) {
+    return RefuseTemplate(cluster, manifest);
+  }
   if (*observed != nullptr && !MayWrite(manifest, **observed)) {
     return RefuseForeign(cluster, manifest);
   }
@@ -230,6 +240,9 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const Place& place,
   if (!found.ok()) {
     const bool says_why = kube::AlreadyExists(refused) || kube::IsNoOutcome(found.status());
     return says_why ? found.status() : refused;
+  }
+  if (IsTemplate(manifest, *found) && Overwrites(manifest)) {
+    return RefuseTemplate(place.cluster, manifest);
   }
   if (!MayWrite(manifest, *found)) return RefuseForeign(place.cluster, manifest);
   return UpdateAt(place, place.cluster, manifest, kube::Share(*std::move(found)), stop);
@@ -367,6 +380,7 @@ absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Objec
   Forget(cluster, manifest.gvk(), manifest.key());
   // As upstream, leave alone an object from which somebody has removed the label.
   if (observed == nullptr || !IsManaged(*observed)) return absl::OkStatus();
+  if (IsTemplate(manifest, *observed)) return absl::OkStatus();
   kube::DeleteOptions options;
   options.propagation = "Background";  // With another policy, Jobs would orphan their pods.
   options.uid = std::string(observed->uid());

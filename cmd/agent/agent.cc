@@ -39,6 +39,7 @@
 #include "controllers/process/listen_errors.h"
 #include "controllers/process/loop_parts.h"
 #include "kube/runtime/leader_fence.h"
+#include "kube/runtime/serving_names.h"
 #include "kube/runtime/startup_health.h"
 
 namespace cmd {
@@ -220,8 +221,9 @@ void Agent::AddCertificateRotation() {
 }
 
 controllers::OwnCluster OwnClusterOf(const config::AgentOptions& options,
-                                     const kube::ConnectionConfig& member) {
+                                     const AgentConnections& connections) {
   const config::AgentFlagValues& a = options.agent;
+  const kube::ConnectionConfig& member = connections.member;
   controllers::OwnCluster own;
   own.name = a.cluster_name;
   own.secret_namespace = a.cluster_namespace;
@@ -231,6 +233,7 @@ controllers::OwnCluster OwnClusterOf(const config::AgentOptions& options,
   // The agent's own proxy to the member counts, as with upstream.
   own.proxy_url = member.proxy_url.empty() ? a.proxy_server_address : member.proxy_url;
   own.insecure_skip_tls_verify = member.insecure_skip_tls_verify;
+  own.has_address_of_control_plane = connections.control_plane->IsServerOf(member);
   own.provider = a.provider;
   own.region = a.region;
   own.zones = a.zones;
@@ -241,30 +244,54 @@ bool MayPass(const absl::Status& error) {
   return absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error) || absl::IsAborted(error);
 }
 
+// Hold the addresses until the manager serves there, so that one that is in use is found before
+// anything is written.
+struct StartServers {
+  std::unique_ptr<base::HttpServer> health, metrics;
+};
+
+absl::StatusOr<StartServers> ServeStart(const config::Options& options) {
+  const kube::StartupWait wait{"registration", "the cluster is not registered yet"};
+  StartServers servers;
+  auto health = kube::ServeStartupHealth(options.health_probe_bind_address, wait);
+  RETURN_IF_ERROR(
+      controllers::WithListenFlag(base::Annotate(health.status(), kube::kServingHealth), options));
+  servers.health = *std::move(health);
+  auto metrics = kube::ServeStartupHealth(options.metrics_bind_address, wait);
+  RETURN_IF_ERROR(controllers::WithListenFlag(
+      base::Annotate(metrics.status(), kube::kServingMetrics), options));
+  servers.metrics = *std::move(metrics);
+  return servers;
+}
+
 // Returns the identity of the cluster. Tries again what may pass, such as a server that is
 // starting, as long as a start may wait.
 absl::StatusOr<std::string> Register(const config::AgentOptions& options,
                                      const AgentConnections& connections,
                                      kube::Client& control_plane, const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<base::HttpServer> health,
-                   kube::ServeStartupHealth(options.loops.health_probe_bind_address,
-                                            {"registration", "the cluster is not registered yet"}));
+  ASSIGN_OR_RETURN(const StartServers servers, ServeStart(options.loops));
   kube::Client member(connections.to_member, MemberClient(options, connections), base::RealClock(),
                       nullptr);
-  const controllers::OwnCluster own = OwnClusterOf(options, connections.member);
+  const controllers::OwnCluster own = OwnClusterOf(options, connections);
   const base::Clock& clock = base::RealClock();
   const base::SteadyTime deadline = clock.SteadyNow() + options.loops.clusters.cache_sync_timeout;
   for (;;) {
     absl::StatusOr<std::string> id =
         controllers::RegisterOwnCluster(own, {control_plane, member}, stop);
     if (id.ok()) return id;
-    if (!MayPass(id.status()) || clock.SteadyNow() >= deadline) {
-      // The beginning is upstream's.
-      return base::Annotate(id.status(), "failed to register with karmada control plane");
-    }
-    base::LogWarning("the cluster could not be registered, trying again", {{"error", id.status()}});
+    if (!MayPass(id.status()) || clock.SteadyNow() >= deadline) return id;
+    base::LogWarning("the cluster could not be registered, trying again",
+                     {{"cluster", own.name}, {"error", id.status()}});
     if (!clock.SleepFor(kBetweenRegistrations, stop)) return absl::CancelledError("stopped");
   }
+}
+
+// Names the control plane in messages; among many agents also whose it is.
+controllers::ControlPlaneServer ServerOf(const config::AgentOptions& options,
+                                         const ControlPlaneAccess& access,
+                                         const AgentPlace& place) {
+  if (place.ends_process) return {access.host(), "--karmada-kubeconfig"};
+  return {access.host(), "its karmada-kubeconfig", options.agent.cluster_name};
 }
 
 // Returns the identity of the cluster. Uses a client of its own, before anything is built that
@@ -283,7 +310,7 @@ absl::StatusOr<std::string> Prepare(config::AgentOptions& options,
   }
   ASSIGN_OR_RETURN(const config::Release release,
                    controllers::AwaitControlPlane(client, options.loops,
-                                                  {access.host(), "--karmada-kubeconfig"}, stop));
+                                                  ServerOf(options, access, place), stop));
   options.loops.Emulate(release);
   return Register(options, connections, client, stop);
 }

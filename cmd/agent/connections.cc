@@ -18,6 +18,7 @@
 #include "kube/client/client.h"
 #include "kube/client/errors.h"
 #include "kube/http/http_transport.h"
+#include "kube/kubeconfig/connection_origin.h"
 #include "kube/kubeconfig/self_contained_kubeconfig.h"
 
 namespace cmd {
@@ -80,6 +81,12 @@ absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> ControlPlaneAccess::Open(Loa
   access->loops_ = std::make_shared<kube::ExchangeableTransport>(std::move(loops));
   access->leases_ = std::make_shared<kube::ExchangeableTransport>(std::move(leases));
   return access;
+}
+
+bool ControlPlaneAccess::IsServerOf(const kube::ConnectionConfig& other) const {
+  absl::MutexLock lock(&mu_);
+  return in_use_.server == other.server && in_use_.proxy_url == other.proxy_url &&
+         in_use_.tls_server_name == other.tls_server_name;
 }
 
 absl::StatusOr<bool> ControlPlaneAccess::Reload() { return Reload(/*may_be_another=*/true); }
@@ -196,6 +203,11 @@ absl::StatusOr<AgentConnections> Connect(ControlPlaneAccess::Load control_plane,
 }
 
 }  // namespace
+
+std::string OriginOfMember(const config::AgentOptions& options) {
+  const std::string& path = options.loops.kubeconfig;
+  return path.empty() ? kube::OriginOfConnection() : absl::StrCat("--kubeconfig=", path);
+}
 
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options) {
   const auto load = [of_plane = ControlPlaneOptions(options.agent)] {

@@ -53,6 +53,8 @@ class ControlPlaneAccess {
   // Return the address of the server, and its "host:port", as they were at the start.
   const std::string& server() const { return server_; }
   const std::string& host() const { return host_; }
+  // Returns whether `other` has this address, reached in the same way.
+  bool IsServerOf(const kube::ConnectionConfig& other) const;
   // One transport for the loops and one for the Leases, whose renewals must never wait for the
   // loops' calls.
   std::shared_ptr<kube::Transport> loops() const { return loops_; }
@@ -79,7 +81,7 @@ class ControlPlaneAccess {
   const std::string server_;
   const std::string host_;
   std::shared_ptr<kube::ExchangeableTransport> loops_, leases_;
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   kube::ConnectionConfig in_file_ ABSL_GUARDED_BY(mu_);  // As it was read last.
   kube::ConnectionConfig in_use_ ABSL_GUARDED_BY(mu_);
 };
@@ -119,6 +121,10 @@ struct AgentConnections {
   kube::ConnectionConfig member;
   std::shared_ptr<kube::Transport> to_member;  // For what is not the loops'.
 };
+
+// Returns where the kubeconfig of the cluster comes from: "--kubeconfig=FILE", "$KUBECONFIG (FILE)"
+// or "HOME/.kube/config"; "" for the account of the pod.
+std::string OriginOfMember(const config::AgentOptions& options);
 
 // Reads the kubeconfigs. The control plane's is --karmada-kubeconfig, else $KUBECONFIG, else
 // ~/.kube/config; the member's is --kubeconfig, else $KUBECONFIG, else the service account of the

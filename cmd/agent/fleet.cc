@@ -80,11 +80,19 @@ Fleet::~Fleet() {
 }
 
 void Fleet::Follow(const ClusterPairs& pairs) {
+  ReportUnusable(pairs);
+  Serve(pairs);
+}
+
+void Fleet::ReportUnusable(const ClusterPairs& pairs) {
   std::erase_if(reported_, [&pairs](const auto& one) { return !pairs.contains(one.first); });
   for (const auto& [cluster, pair] : pairs) {
     if (pair.usable.ok()) reported_.erase(cluster);
     if (!pair.usable.ok()) Report(cluster, pair.usable);
   }
+}
+
+void Fleet::Serve(const ClusterPairs& pairs) {
   absl::MutexLock lock(&mu_);
   End(pairs);
   for (const auto& [cluster, pair] : pairs) {

@@ -37,6 +37,9 @@ class Fleet {
   // its cluster is missing, is looked at again by the next call. A pair that is not usable leaves
   // its cluster as it is. Called on one thread.
   void Follow(const ClusterPairs& pairs);
+  // Does the two parts of it: says what is wrong with pairs, once, and makes the agents.
+  void ReportUnusable(const ClusterPairs& pairs);
+  void Serve(const ClusterPairs& pairs);
   // Returns the clusters whose agents have not ended, or are stuck.
   std::set<std::string> Serving() const;
   // Returns whether an agent could not be ended in time, and may still write. It keeps its place:

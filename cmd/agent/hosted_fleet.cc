@@ -88,6 +88,7 @@ class FleetLoop : public kube::Runnable {
     ClusterSecrets& secrets;
     ClusterShards* shards;  // nullptr without an election.
     kube::Manager& manager;
+    const config::AgentFlagValues& flags;
   };
   explicit FleetLoop(const Parts& parts) : parts_(parts) {}
 
@@ -153,6 +154,9 @@ class FleetLoop : public kube::Runnable {
             cluster, ClusterPair{"", "", absl::UnavailableError("its Secret is not in the cache")});
       }
     }
+    // Also those of clusters that nobody has served yet, and that no process takes.
+    parts_.fleet.ReportUnusable(pairs);
+    ReportIfEmpty(pairs.empty());
     if (parts_.shards != nullptr) {
       ClusterShards::Wanted wanted;
       wanted.serving = serving;
@@ -164,10 +168,21 @@ class FleetLoop : public kube::Runnable {
       const std::set<std::string> mine = parts_.shards->Share(wanted, stop);
       std::erase_if(pairs, [&mine](const auto& one) { return !mine.contains(one.first); });
     }
-    parts_.fleet.Follow(pairs);
+    parts_.fleet.Serve(pairs);
+  }
+
+  // A misspelt label would be one that nobody notices.
+  void ReportIfEmpty(bool is_empty) {
+    if (std::exchange(was_empty_, is_empty) == is_empty || !is_empty) return;
+    base::LogWarning(
+        "no Secret has the labels of --clusters-from-secrets; one that gets them is "
+        "served",
+        {{"labels", parts_.flags.clusters_from_secrets},
+         {"namespace", parts_.flags.hosting_namespace}});
   }
 
   const Parts parts_;
+  bool was_empty_ = false;
 };
 
 }  // namespace
@@ -220,7 +235,7 @@ absl::Status RunHostedFleet(const config::AgentOptions& options, const HostingCo
                    shard_client, clock, lease_informers);
   }
   manager.Add(std::make_unique<FleetLoop>(
-      FleetLoop::Parts{fleet, secrets, shards.has_value() ? &*shards : nullptr, manager}));
+      FleetLoop::Parts{fleet, secrets, shards.has_value() ? &*shards : nullptr, manager, flags}));
   const absl::Status ended = manager.Run(stop);
   if (absl::IsDeadlineExceeded(ended)) {
     // Threads that outlived the graceful period use what would be destroyed here.

@@ -27,6 +27,7 @@
 #include "config/version.h"
 #include "controllers/process/loop_parts.h"
 #include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 namespace {
 
@@ -42,6 +43,17 @@ void LogStart(const config::AgentOptions& options) {
   for (const config::Warning& warning : options.loops.warnings) base::LogWarning(warning.text);
 }
 
+// Outside of a pod it is easily another one than was meant, such as that of the control plane.
+void LogOriginOfMember(const config::AgentOptions& options,
+                       const cmd::AgentConnections& connections) {
+  const std::string origin = cmd::OriginOfMember(options);
+  if (origin.empty()) return;
+  base::LogInfo("the kubeconfig of the cluster",
+                {{"from", origin},
+                 {"server", kube::HostOf(connections.member.server)},
+                 {"cluster", options.agent.cluster_name}});
+}
+
 // Runs until it is stopped; returns the exit code. `argv` is that of the process.
 int RunOne(char** argv, const config::AgentOptions& options, const base::StopToken& stop) {
   const absl::StatusOr<cmd::AgentConnections> connections = cmd::ConnectAgent(options);
@@ -49,6 +61,7 @@ int RunOne(char** argv, const config::AgentOptions& options, const base::StopTok
     base::LogError("a kubeconfig cannot be used", {{"error", connections.status()}});
     return config::kUsageExitCode;
   }
+  LogOriginOfMember(options, *connections);
   const absl::Status result = cmd::RunAgent(options, *connections, {}, stop);
   // A stop during the start is not a failure either.
   if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;

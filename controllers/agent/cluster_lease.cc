@@ -1,5 +1,7 @@
 #include "controllers/agent/cluster_lease.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
 #include "api/keys.h"
@@ -18,6 +20,8 @@ namespace {
 constexpr double kJitterFactor = 0.04;
 // How often it is looked whether the Cluster is ready for the first time.
 constexpr absl::Duration kBeforeFirst = absl::Seconds(1);
+// How many renewals by others, one after the other, are a second agent's.
+constexpr int kForeign = 2;
 
 json::Value OwnersFor(const kube::Object& cluster) {
   kube::OwnerRef owner;
@@ -72,12 +76,27 @@ absl::Status ClusterLease::Renew(const kube::Object& cluster, const base::StopTo
   if (!held_.empty()) {
     const absl::Status written = Write(held_, cluster, stop);
     // Somebody has changed or deleted it: the next lines look.
-    if (!kube::IsConflict(written) && !kube::IsGone(written)) return written;
+    if (!kube::IsConflict(written) && !kube::IsGone(written)) {
+      if (written.ok()) foreign_ = 0;
+      return written;
+    }
   }
   absl::StatusOr<kube::Object> found =
       leases_.Get(api::Leases(), {api::kClusterNamespace, options_.cluster}, stop);
   if (!found.ok() && !kube::IsGone(found.status())) return found.status();
+  if (found.ok() && !held_.empty()) NoteOthers(*found);
   return Write(found.ok() ? *found : kube::Object(), cluster, stop);
+}
+
+void ClusterLease::NoteOthers(const kube::Object& found) {
+  if (found.spec()["renewTime"].AsString() == held_.spec()["renewTime"].AsString()) return;
+  // One may be the last renewal of a process that this one takes the place of.
+  if (++foreign_ < kForeign || std::exchange(is_told_, true)) return;
+  base::LogWarning(
+      "another process renews the Lease of the cluster, too: the cluster has two agents, which "
+      "both "
+      "apply to it; end one of them",
+      {{"cluster", options_.cluster}, {"lease", found.key().ToString()}});
 }
 
 absl::Status ClusterLease::Write(const kube::Object& before, const kube::Object& cluster,

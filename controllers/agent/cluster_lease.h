@@ -26,6 +26,7 @@ struct ClusterLeaseOptions {
 
 // Renews the Lease karmada-cluster/<cluster> from the moment at which the Cluster is first seen to
 // be ready, as long as the Cluster exists (upstream's initLeaseController). The Cluster owns it.
+// Warns when another process renews it as well.
 class ClusterLease : public kube::Periodic {
  public:
   // `leases` writes the Lease; one with a transport of its own keeps the renewals out of the queues
@@ -43,6 +44,8 @@ class ClusterLease : public kube::Periodic {
   // Writes the Lease, of which `before` is the stored state; an empty object when there is none.
   absl::Status Write(const kube::Object& before, const kube::Object& cluster,
                      const base::StopToken& stop);
+  // Says so when somebody else has renewed the Lease between our renewals, as a second agent does.
+  void NoteOthers(const kube::Object& found);
   absl::Duration Pause() const;
 
   const ClusterLeaseOptions options_;
@@ -50,7 +53,9 @@ class ClusterLease : public kube::Periodic {
   kube::Client& leases_;
   const std::shared_ptr<kube::Informer> clusters_;
   bool has_begun_ = false;
-  kube::Object held_;  // The Lease as it was written last.
+  kube::Object held_;     // The Lease as it was written last.
+  int foreign_ = 0;       // How many renewals of others we have met one after the other.
+  bool is_told_ = false;  // The log has them.
   base::RepeatedErrors failures_;
 };
 

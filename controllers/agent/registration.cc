@@ -1,10 +1,10 @@
 // The order is upstream's. The member's identity comes first (the uid of its namespace
-// kube-system); the Cluster of the name tells whether it is registered, and otherwise the list of
-// all Clusters whether name or identity is in use. Then come the accounts in the member, for whose
-// tokens it may wait some seconds, and so the question whose the name is once more; the Secrets
-// with the tokens, the Cluster, which names the Secrets, and at last the Cluster's uid as the owner
-// of the Secrets, so that they go with it. A registration that is interrupted anywhere is completed
-// by the next start.
+// kube-system), which must not be that of the control plane; the Cluster of the name tells whether
+// it is registered, and otherwise the list of all Clusters whether name or identity is in use. Then
+// come the accounts in the member, for whose tokens it may wait some seconds, and so the question
+// whose the name is once more; the Secrets with the tokens, the Cluster, which names the Secrets,
+// and at last the Cluster's uid as the owner of the Secrets, so that they go with it. A
+// registration that is interrupted anywhere is completed by the next start.
 //
 // Of two clusters that register under one name at the same moment the second one finds the Cluster
 // of the first before it writes, and is refused; only where both write their Secrets between the
@@ -32,6 +32,36 @@
 
 namespace controllers {
 namespace {
+
+// Upstream says "failed to register" of what comes after this as well.
+constexpr char kFailed[] = "failed to register with karmada control plane";
+
+absl::StatusOr<std::string> IdOf(kube::Client& member, const base::StopToken& stop) {
+  absl::StatusOr<std::string> id = MemberId(member, stop);
+  if (!absl::IsUnauthenticated(id.status())) return id;
+  return absl::UnauthenticatedError(
+      "the cluster refuses the credentials of its kubeconfig (401; --kubeconfig, or the key "
+      "kubeconfig of its Secret): they are not valid any more, or not yet");
+}
+
+// A control plane that is its own member would get its templates as copies of themselves, and lose
+// them with its Cluster.
+absl::Status CheckIsNotControlPlane(const OwnCluster& own, const std::string& id,
+                                    kube::Client& control_plane, const base::StopToken& stop) {
+  const absl::StatusOr<kube::Object> its =
+      control_plane.Get(api::Namespaces(), {"", "kube-system"}, stop);
+  const bool says_nothing = kube::IsGone(its.status()) || absl::IsPermissionDenied(its.status());
+  if (!its.ok() && !says_nothing) return its.status();
+  const bool is_same =
+      its.ok() ? its->uid() == id && !id.empty() : own.has_address_of_control_plane;
+  if (!is_same) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the cluster ", own.name,
+      " would be the control plane itself: the kubeconfig of the cluster "
+      "(--kubeconfig; without it $KUBECONFIG, the account of the pod or ~/.kube/config counts) "
+      "leads to the same server as that of the control plane (--karmada-kubeconfig). Nothing has "
+      "been written; give the cluster's own kubeconfig"));
+}
 
 // The words are upstream's; what follows them says which of the two it is.
 absl::Status InUse(const OwnCluster& own, const std::string& id, absl::string_view what) {
@@ -67,9 +97,15 @@ absl::Status CheckIdentity(const OwnCluster& own, const std::string& id,
                    control_plane.ListAll(api::Clusters(), "", options, stop));
   for (const kube::Object& cluster : clusters.items) {
     if (cluster.name() == own.name || cluster.spec()["id"].AsString() != id) continue;
-    refusal = InUse(own, id,
-                    absl::StrCat("this cluster is registered under the name ", cluster.name(),
-                                 "; unjoin it there, or give that name"));
+    refusal = InUse(
+        own, id,
+        absl::StrCat("the cluster that the kubeconfig (--kubeconfig) leads to is registered under "
+                     "the name ",
+                     cluster.name(), ". Is that the kubeconfig of ", own.name,
+                     "? If it is not, give the right one; if it is, give the name ", cluster.name(),
+                     ", or take ", cluster.name(),
+                     " out first (karmadactl unjoin or unregister), which deletes there all that "
+                     "Karmada has put into it"));
   }
   return refusal;
 }
@@ -154,6 +190,19 @@ void Describe(const OwnCluster& own, const std::string& id, kube::Object& cluste
   }
 }
 
+// Upstream's agent takes a push cluster over in silence.
+void WarnOfPush(const OwnCluster& own, const kube::Object& before) {
+  if (before.spec()["syncMode"].AsString() != "Push") return;
+  const absl::string_view endpoint = before.spec()["apiEndpoint"].AsString();
+  base::LogWarning(
+      "the cluster was of mode Push, and is of mode Pull from now on: this agent applies to it in "
+      "the place of the control plane. To go back, end the agent (or take its Secret away), and "
+      "then set spec.syncMode to Push and spec.apiEndpoint to its address",
+      {{"cluster", own.name},
+       {"apiEndpoint before", endpoint},
+       {"apiEndpoint now", own.api_endpoint}});
+}
+
 absl::StatusOr<kube::Object> WriteCluster(const OwnCluster& own, const std::string& id,
                                           kube::Client& client, const base::StopToken& stop) {
   const kube::ObjectKey key{"", own.name};
@@ -171,6 +220,7 @@ absl::StatusOr<kube::Object> WriteCluster(const OwnCluster& own, const std::stri
   // Whose it is, the next try finds out.
   if (kube::AlreadyExists(written.status())) return absl::AbortedError(written.status().message());
   if (written.ok()) {
+    if (!is_new) WarnOfPush(own, *found);
     base::LogInfo(is_new ? "the cluster is registered" : "the registration has been updated",
                   {{"cluster", own.name}, {"id", id}});
   }
@@ -193,13 +243,10 @@ absl::Status SetOwner(kube::Client& client, const kube::Object& secret, const ku
                         secret.key().ToString(), " over to its Cluster");
 }
 
-}  // namespace
-
-absl::StatusOr<std::string> RegisterOwnCluster(const OwnCluster& own,
-                                               const RegistrationClients& clients,
-                                               const base::StopToken& stop) {
+absl::Status Register(const OwnCluster& own, const std::string& id,
+                      const RegistrationClients& clients, const base::StopToken& stop) {
   kube::Client& client = clients.control_plane;
-  ASSIGN_OR_RETURN(const std::string id, MemberId(clients.member, stop));
+  RETURN_IF_ERROR(CheckIsNotControlPlane(own, id, client, stop));
   RETURN_IF_ERROR(CheckIdentity(own, id, client, stop));
   const absl::StatusOr<MemberCredentials> credentials =
       EnsureMemberAccounts(clients.member,
@@ -233,6 +280,16 @@ absl::StatusOr<std::string> RegisterOwnCluster(const OwnCluster& own,
   RETURN_IF_ERROR(base::Annotate(cluster.status(), "writing the Cluster ", own.name));
   if (own.reports_impersonator) RETURN_IF_ERROR(SetOwner(client, impersonator, *cluster, stop));
   if (own.reports_credentials) RETURN_IF_ERROR(SetOwner(client, secret, *cluster, stop));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> RegisterOwnCluster(const OwnCluster& own,
+                                               const RegistrationClients& clients,
+                                               const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::string id, IdOf(clients.member, stop));
+  RETURN_IF_ERROR(base::Annotate(Register(own, id, clients, stop), kFailed));
   return id;
 }
 

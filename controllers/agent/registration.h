@@ -24,6 +24,8 @@ struct OwnCluster {
   std::string api_endpoint;
   std::string proxy_url;
   bool insecure_skip_tls_verify = false;
+  // The cluster has the address of the control plane, and is reached in the same way.
+  bool has_address_of_control_plane = false;
   // What is empty stays as it is in the Cluster.
   std::string provider, region;
   std::vector<std::string> zones;
@@ -39,9 +41,11 @@ struct RegistrationClients {
 // the Cluster as the owner of the Secrets. What is right is not written. What others have set on
 // the Cluster stays. Returns the identity of the cluster, which the Cluster has as spec.id.
 //
-// kAlreadyExists, in upstream's words, when another cluster is registered under the name, or the
-// member under another name. Tokens that have changed in the member are reported again, which
-// upstream's agent leaves to the administrator.
+// kFailedPrecondition when the member is the control plane itself: the uid of its namespace
+// kube-system is the same, or, where the control plane does not tell it, its address. Nothing has
+// been written then. kAlreadyExists, in upstream's words, when another cluster is registered under
+// the name, or the member under another name. Tokens that have changed in the member are reported
+// again, which upstream's agent leaves to the administrator.
 absl::StatusOr<std::string> RegisterOwnCluster(const OwnCluster& own,
                                                const RegistrationClients& clients,
                                                const base::StopToken& stop);

@@ -29,7 +29,8 @@ absl::StatusOr<config::Release> AwaitControlPlane(kube::Client& client,
     return absl::OkStatus();
   };
   const absl::Duration patience = options.clusters.cache_sync_timeout;
-  RETURN_IF_ERROR(CheckServer(client, {server.host, patience, server.flag, serve_health},
+  RETURN_IF_ERROR(CheckServer(client,
+                              {server.host, patience, server.flag, server.cluster, serve_health},
                               base::RealClock(), stop));
   return config::AwaitRelease(options.wanted_release, client, {patience, serve_health}, stop);
 }

@@ -15,6 +15,7 @@ namespace controllers {
 struct ControlPlaneServer {
   std::string host;
   std::string flag = "--kubeconfig";  // The one that leads to it.
+  std::string cluster = {};           // Whose it is, for the log; "" for nobody's.
 };
 
 // Waits until the control plane serves Karmada's APIs, and returns the release as which the process

@@ -27,6 +27,7 @@ namespace {
 constexpr absl::Duration kInterval = absl::Seconds(2);
 constexpr int kOk = 200;
 constexpr int kNotFound = 404;
+constexpr int kUnauthorized = 401;
 constexpr size_t kShownBytes = 200;
 
 std::set<std::string> KarmadaApis() {
@@ -47,6 +48,11 @@ std::string Shown(const std::string& body) {
 // Returns the version in the server's answer, such as "v1.31.0".
 absl::StatusOr<std::string> VersionOf(const kube::HttpResponse& answer, const ServerCheck& check) {
   const std::string& host = check.host;
+  if (answer.code == kUnauthorized) {
+    return absl::UnauthenticatedError(
+        absl::StrCat("the Karmada API server ", host, " refuses the credentials of ", check.flag,
+                     " (401): they are not valid any more, or not yet"));
+  }
   if (answer.code != kOk && answer.code != kNotFound) {
     return absl::UnavailableError(absl::StrCat("the Karmada API server ", host,
                                                " answered GET /version with ", answer.code, ": ",
@@ -109,7 +115,11 @@ absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const b
     const std::string what = NoKarmada(check, version, missing);
     if (clock.SteadyNow() >= deadline) return absl::FailedPreconditionError(what);
     if (!warned) {
-      base::LogWarning(what, {{"waiting", absl::FormatDuration(check.patience)}});
+      const std::string waiting = absl::FormatDuration(check.patience);
+      if (check.cluster.empty()) base::LogWarning(what, {{"waiting", waiting}});
+      if (!check.cluster.empty()) {
+        base::LogWarning(what, {{"cluster", check.cluster}, {"waiting", waiting}});
+      }
       if (check.on_wait) RETURN_IF_ERROR(check.on_wait());
     }
     warned = true;

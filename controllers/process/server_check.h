@@ -17,6 +17,7 @@ struct ServerCheck {
   std::string host;         // The name of the server in messages.
   absl::Duration patience;  // How long to wait for Karmada's APIs: --cluster-cache-sync-timeout.
   std::string flag = "--kubeconfig";  // The one that leads to the server.
+  std::string cluster = {};           // Whose control plane it is, for the log; "" for nobody's.
   // Called once when Karmada's APIs have to be waited for; an error ends the wait. Optional.
   std::function<absl::Status()> on_wait = {};
 };
@@ -26,7 +27,7 @@ struct ServerCheck {
 // them, because they may be about to be installed; kFailedPrecondition when they do not appear in
 // time. When only some are missing, a warning names them: the controllers that need them wait by
 // themselves, and end the process in time. kInvalidArgument when the server is not a Kubernetes API
-// server.
+// server, kUnauthenticated when it refuses the credentials.
 absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const base::Clock& clock,
                          const base::StopToken& stop);
 

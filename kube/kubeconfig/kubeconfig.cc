@@ -19,6 +19,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "kube/kubeconfig/connection_origin.h"
 #include "kube/kubeconfig/current_context.h"
 #include "kube/kubeconfig/internal/kubeconfig_files.h"
 
@@ -287,6 +288,15 @@ absl::StatusOr<ConnectionConfig> ParseKubeconfig(absl::string_view text,
   return entries.Resolve(context);
 }
 
+namespace {
+
+bool IsInPod(const ConfigEnvironment& environment) {
+  return !environment.variable("KUBERNETES_SERVICE_HOST").empty() &&
+         !environment.variable("KUBERNETES_SERVICE_PORT").empty();
+}
+
+}  // namespace
+
 absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOptions& options,
                                                           const ConfigEnvironment& environment) {
   if (!options.path.empty()) return LoadFile(options.path, options.context);
@@ -321,6 +331,13 @@ absl::StatusOr<ConnectionConfig> LoadConnectionConfig(const KubeconfigOptions& o
 
 absl::StatusOr<std::string> CurrentContext(const KubeconfigOptions& options) {
   return CurrentContextFrom(options, OwnEnvironment());
+}
+
+std::string OriginOfConnection() {
+  const ConfigEnvironment environment = OwnEnvironment();
+  const std::string list = environment.variable("KUBECONFIG");
+  if (!list.empty()) return absl::StrCat("$KUBECONFIG (", list, ")");
+  return IsInPod(environment) ? "" : DefaultPath(environment);
 }
 
 }  // namespace kube

@@ -234,9 +234,32 @@ bool SaysNoNamespace(absl::string_view message) {
   return false;
 }
 
+namespace {
+
+// Returns whether the cluster has shown the template itself, and not a copy of it.
+bool ShowsTemplate(const Chain& chain, const std::string& cluster) {
+  const auto answer = chain.members.find(cluster);
+  return chain.object != nullptr && answer != chain.members.end() &&
+         answer->second.object != nullptr && !chain.object->uid().empty() &&
+         answer->second.object->uid() == chain.object->uid();
+}
+
+Refusal ClusterIsControlPlane(const std::string& cluster) {
+  return {absl::StrCat(cluster, " is the control plane itself: the object there is the template"),
+          absl::StrCat("do not set conflictResolution: Overwrite, by which the template would be "
+                       "deleted together with the Cluster. End the agent of ",
+                       cluster, ", and take the Cluster out: kubectl delete cluster ", cluster),
+          true};
+}
+
+}  // namespace
+
 Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, absl::string_view message) {
   const Row* row = RowFor(chain, cluster, message);
   if (row == nullptr) return {};
+  if (absl::StrContains(message, kIsForeign) && ShowsTemplate(chain, cluster)) {
+    return ClusterIsControlPlane(cluster);
+  }
   return {absl::StrReplaceAll(row->cause, {{"$C", cluster}}),
           AdviceOf(*row, chain, cluster, message), row->says_all};
 }
@@ -245,6 +268,9 @@ std::string CauseOfRefusal(const Chain& chain, const std::string& cluster,
                            absl::string_view message) {
   const Row* row = RowFor(chain, cluster, message);
   if (row == nullptr) return ShortMessage(message);
+  if (absl::StrContains(message, kIsForeign) && ShowsTemplate(chain, cluster)) {
+    return ClusterIsControlPlane(cluster).cause;
+  }
   const std::string cause = absl::StrReplaceAll(row->cause, {{"$C", cluster}});
   return row->says_all ? cause : absl::StrCat(cause, " (", ShortMessage(message), ")");
 }

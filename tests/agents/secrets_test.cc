@@ -49,6 +49,20 @@ TEST_CASE("a Secret that cannot be used is named, without its content, and the o
   CHECK(hosted.Eventually([&] { return hosted.IsReady(broken); }));
 }
 
+TEST_CASE("a Secret that is not usable from the beginning is named, and so is that there is none") {
+  Hosted hosted(1);
+  const std::string cluster = hosted.clusters()[0];
+  hosted.PutSecret(cluster);
+  hosted.BreakSecret(cluster);
+  const auto agents = hosted.Start("agents");
+  const auto says = [&](const std::string& words) {
+    return hosted.Eventually([&] { return absl::StrContains(hosted.Log("agents"), words); });
+  };
+  CHECK(says("the kubeconfigs of a cluster cannot be used cluster=" + cluster));
+  hosted.RemoveSecret(cluster);
+  CHECK(says("no Secret has the labels"));
+}
+
 TEST_CASE("of two processes that do not share, one serves all clusters, and the other takes over") {
   Hosted hosted(2);
   hosted.PutSecrets();

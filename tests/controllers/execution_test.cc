@@ -81,6 +81,26 @@ TEST_CASE_METHOD(Fixture,
   for (const std::string& event : events) CHECK(absl::EndsWith(event, advice));
 }
 
+TEST_CASE_METHOD(Fixture, "a template is not taken over as its own copy, nor deleted as one") {
+  works::WantedWork wanted = Template();
+  wanted.annotations.Set(api::kConflictResolutionAnnotation, "overwrite");
+  kube::Object itself = wanted.manifest;
+  SECTION("not taken over") {
+    m1.Put(kConfigMaps, itself);
+    PutWork(wanted);
+    CHECK_FALSE(Reconcile().ok());
+    CHECK(absl::StrContains(Condition("Applied")["message"].AsString(), "the template itself"));
+    CHECK(m1.Requests("PUT").size() + m1.Requests("PATCH").size() == 0);
+  }
+  SECTION("not deleted, though it was taken over") {
+    itself.SetLabel(api::kManagedLabel, api::kManagedValue);
+    m1.Put(kConfigMaps, itself);
+    PutDeletedWork(wanted);
+    CHECK(Reconcile().ok());
+    CHECK_FALSE(Held().empty());
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "success is reported again only after a failure") {
   const auto successes = [this] {
     int64_t n = 0;

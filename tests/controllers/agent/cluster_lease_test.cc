@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/match.h"
 #include "api/resources.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
 #include "tests/support/passing_time.h"
@@ -49,6 +51,27 @@ TEST_CASE_METHOD(Fixture, "the Lease begins when the cluster is ready, and is re
   PutCluster("False");
   const std::string second = Lease().spec()["renewTime"].ToString();
   CHECK(PassTimeUntil([&] { return Lease().spec()["renewTime"].ToString() != second; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a second agent that renews the Lease as well is warned of") {
+  tests::CapturedStderr log;
+  const auto is_told = [&] { return absl::StrContains(log.Text(), "the cluster has two agents"); };
+  PutCluster("True");
+  Start();
+  REQUIRE(PassTimeUntil([&] { return !Lease().empty(); }));
+  kube::Object edited = Lease();
+  edited.SetLabel("x", "y");
+  server->Put(api::Leases(), edited);
+  REQUIRE(PassTimeUntil([&] {
+    return Lease().spec()["renewTime"].AsString() != edited.spec()["renewTime"].AsString();
+  }));
+  CHECK_FALSE(is_told());
+  CHECK(PassTimeUntil([&] {
+    kube::Object lease = Lease();
+    lease.Set({"spec", "renewTime"}, "2020-01-01T00:00:00.000000Z");
+    server->Put(api::Leases(), lease);
+    return is_told();
+  }));
 }
 
 TEST_CASE_METHOD(Fixture, "a Lease that somebody deletes or changes is renewed all the same") {

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "api/resources.h"
 #include "kube/client/errors.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 
@@ -123,7 +124,60 @@ TEST_CASE_METHOD(Fixture, "a name or a cluster that is registered otherwise is r
   const absl::Status refused = Register();
   CHECK(absl::StrContains(refused.message(),
                           "the cluster ID the-id or the cluster name m1 has been registered"));
+  if (other.name() == "m2") {
+    CHECK(absl::StrContains(refused.message(), "Is that the kubeconfig of m1?"));
+    CHECK(absl::StrContains(refused.message(), "deletes there all that Karmada has put into it"));
+  }
   CHECK(Writes() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that is the control plane itself is refused, unwritten") {
+  std::string its = "the-id";
+  SECTION("by its identity") {}
+  SECTION("by its address, where the control plane does not tell its identity") {
+    own.has_address_of_control_plane = true;
+    its = "";
+  }
+  if (!its.empty()) {
+    kube::Object system = kube::Object::Make(api::Namespaces().gvk, {"", "kube-system"});
+    system.Set({"metadata", "uid"}, its);
+    plane->Put(api::Namespaces(), system);
+  }
+  const absl::Status refused = Register();
+  CHECK(absl::IsFailedPrecondition(refused));
+  CHECK(absl::StrContains(refused.message(), "would be the control plane itself"));
+  CHECK(Writes() == 0);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a cluster at the address of the control plane is another by its identity") {
+  own.has_address_of_control_plane = true;
+  kube::Object system = kube::Object::Make(api::Namespaces().gvk, {"", "kube-system"});
+  system.Set({"metadata", "uid"}, "the-planes-id");
+  plane->Put(api::Namespaces(), system);
+  CHECK(Register().ok());
+}
+
+TEST_CASE_METHOD(Fixture, "credentials that the cluster refuses are said to be the cluster's") {
+  server->FailNext("GET", 401, "Unauthorized");
+  const absl::Status refused = Register();
+  CHECK(absl::StartsWith(refused.message(), "the cluster refuses the credentials"));
+}
+
+TEST_CASE_METHOD(Fixture, "a push cluster that becomes a pull cluster is warned of once") {
+  kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+  cluster.Set({"spec", "id"}, "the-id");
+  cluster.Set({"spec", "syncMode"}, "Push");
+  cluster.Set({"spec", "apiEndpoint"}, "https://before");
+  plane->Put(api::Clusters(), cluster);
+  tests::CapturedStderr log;
+  CHECK(Register().ok());
+  const std::string first = log.Text();
+  CHECK(absl::StrContains(first, "the cluster was of mode Push"));
+  CHECK(absl::StrContains(first, "https://before"));
+  CHECK(Cluster().spec()["syncMode"].AsString() == "Pull");
+  CHECK(Register().ok());
+  CHECK(log.Text() == first);
 }
 
 TEST_CASE_METHOD(Fixture,

@@ -96,6 +96,15 @@ TEST_CASE_METHOD(Fixture, "a server that is not a Kubernetes API server is named
                  Contains("--kubeconfig has to lead to the Karmada API server"));
 }
 
+TEST_CASE_METHOD(Fixture, "a server that refuses the credentials is named with their flag") {
+  server->Answer("/version", 401, R"({"kind": "Status", "reason": "Unauthorized"})");
+  const absl::Status refused = Check();
+  CHECK(absl::IsUnauthenticated(refused));
+  CHECK_THAT(
+      std::string(refused.message()),
+      Contains("10.0.0.1:6443 refuses the credentials of --kubeconfig (401)") && !Contains("{"));
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster without Karmada's APIs is named with the missing ones") {
   server->Answer("/version", 200, kVersion);
   server->Answer("/apis", 200, kPlain);

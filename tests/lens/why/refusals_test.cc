@@ -5,7 +5,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/reasons.h"
 
 using lens::why::SaysNoNamespace;
 using lens::why::ShortMessage;
@@ -20,6 +22,26 @@ TEST_CASE("Lens: a namespace is missing where the message says so, and not where
     INFO(message);
     CHECK_FALSE(SaysNoNamespace(message));
   }
+}
+
+TEST_CASE("Lens: a cluster that shows the template itself is not to take it over") {
+  const std::string message =
+      api::message::ObjectExistsUnmanaged("ConfigMap", {"shop", "app"}, "edge1");
+  lens::why::Chain chain;
+  chain.asked.gvk = {"", "v1", "ConfigMap"};
+  chain.asked.key = {"shop", "app"};
+  kube::Object object = kube::Object::Make(chain.asked.gvk, chain.asked.key);
+  object.Set({"metadata", "uid"}, "the template's");
+  chain.object = kube::Share(object);
+  chain.members["edge1"].object = chain.object;
+  const lens::why::Refusal itself = lens::why::ExplainRefusal(chain, "edge1", message);
+  CHECK(absl::StrContains(itself.cause, "edge1 is the control plane itself"));
+  CHECK(absl::StartsWith(itself.advice, "do not set conflictResolution: Overwrite"));
+
+  object.Set({"metadata", "uid"}, "another's");
+  chain.members["edge1"].object = kube::Share(object);
+  const lens::why::Refusal other = lens::why::ExplainRefusal(chain, "edge1", message);
+  CHECK(absl::StrContains(other.cause, "already has such an object"));
 }
 
 TEST_CASE("Lens: long values are left out of what a member says, short ones stay") {
