@@ -288,15 +288,6 @@ absl::StatusOr<ConnectionConfig> ParseKubeconfig(absl::string_view text,
   return entries.Resolve(context);
 }
 
-namespace {
-
-bool IsInPod(const ConfigEnvironment& environment) {
-  return !environment.variable("KUBERNETES_SERVICE_HOST").empty() &&
-         !environment.variable("KUBERNETES_SERVICE_PORT").empty();
-}
-
-}  // namespace
-
 absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOptions& options,
                                                           const ConfigEnvironment& environment) {
   if (!options.path.empty()) return LoadFile(options.path, options.context);
