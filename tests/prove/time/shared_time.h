@@ -50,7 +50,8 @@ struct SharedTime {
 static_assert(std::atomic<int64_t>::is_always_lock_free);
 // The layout that go/simulated_time.go states, too.
 static_assert(offsetof(SharedTime, moves) == 8 && offsetof(SharedTime, processes) == 16);
-static_assert(offsetof(ProcessAlarms, at) == 8 && sizeof(ProcessAlarms) == 8 + 8 * kMostAlarms + 16);
+static_assert(offsetof(ProcessAlarms, at) == 8 &&
+              sizeof(ProcessAlarms) == 8 + 8 * kMostAlarms + 16);
 
 }  // namespace prove
 
