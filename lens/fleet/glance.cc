@@ -204,6 +204,12 @@ bool Glance::IsFine(const Candidate& candidate, const std::string& cluster,
   }
   for (const api::ManifestStatus& status : view.ManifestStatuses()) {
     if (status.health == api::kUnhealthy) return false;
+    // What was reported of an earlier state says nothing of this one.
+    const int64_t reported = status.status["resourceTemplateGeneration"].AsInt(0);
+    if (says && reported > 0 && reported < made_from) return false;
+    const json::Value& there = status.status["replicas"];
+    const json::Value& wanted = manifest.spec()["replicas"];
+    if (there.is_int() && wanted.is_int() && wanted.AsInt() != there.AsInt()) return false;
     if (kube::IsConditionTrue(status.status["conditions"], "Failed")) return false;
   }
   return true;

@@ -64,6 +64,10 @@ std::vector<std::string> ClustersNamedIn(const json::Value& json) {
   return names;
 }
 
+std::string SimilarCluster(const Chain& chain, const std::string& name) {
+  return Meant(chain, name, {});
+}
+
 UnknownCluster FindUnknownCluster(const Chain& chain, const json::Value& json) {
   UnknownCluster unknown;
   ForEachList(json, [&](const std::vector<std::string>& list) {

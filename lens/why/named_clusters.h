@@ -23,6 +23,9 @@ struct UnknownCluster {
 // Returns the first one that the value names. REQUIRES: the Clusters could be read.
 UnknownCluster FindUnknownCluster(const Chain& chain, const json::Value& json);
 
+// Returns the cluster whose name is similar to one that does not exist; "" for none.
+std::string SimilarCluster(const Chain& chain, const std::string& name);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_NAMED_CLUSTERS_H_

@@ -12,9 +12,9 @@
 #include "api/names.h"
 #include "api/namespace_sync.h"
 #include "api/resources.h"
-#include "base/spelling.h"
 #include "lens/why/agents.h"
 #include "lens/why/checks.h"
+#include "lens/why/named_clusters.h"
 #include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
 #include "lens/why/own_registries.h"
@@ -167,11 +167,12 @@ Findings TemplateIsGone(const Chain& chain) {
                   absl::StrCat("there is no ", chain.Name(), " in the control plane"),
                   "create it there (not in a member)"};
   if (chain.asked.gvk == api::Clusters().gvk) {
-    std::vector<std::string> names;
-    for (const auto& [name, cluster] : chain.clusters) names.push_back(name);
-    absl::StrAppend(&finding.cause, base::DidYouMean(chain.asked.key.name, names));
+    const std::string meant = SimilarCluster(chain, chain.asked.key.name);
     finding.advice =
-        "see kubectl get clusters for those that there are, or join it (karmadactl join)";
+        meant.empty()
+            ? "see kubectl get clusters for those that there are, or join it (karmadactl join)"
+            : absl::StrCat("look for a slip in the name, since there is a Cluster ", meant,
+                           "; or join it (karmadactl join)");
     return {finding};
   }
   const std::vector<std::string>& others = chain.elsewhere;

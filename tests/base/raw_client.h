@@ -40,9 +40,6 @@ class RawClient {
     const timeval limit = {.tv_sec = 60, .tv_usec = 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    // Else a request that follows a handshake waits until the server acknowledges that: 40 ms.
-    const int on = 1;
-    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
@@ -54,6 +51,12 @@ class RawClient {
   virtual ~RawClient() { Disconnect(); }
 
   bool connected() const { return connected_; }
+  // Sends at once what is written from now on. Else a request that follows a handshake waits until
+  // the server acknowledges that: 40 ms.
+  void SendAtOnce() {
+    const int on = 1;
+    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
 
   virtual void Disconnect() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));

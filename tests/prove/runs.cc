@@ -41,7 +41,8 @@ using Phase = Perturbation::Phase;
 constexpr absl::Duration kQuietBetweenSteps = absl::Seconds(45);
 constexpr absl::Duration kLookAtEnd = absl::Seconds(60);
 constexpr int kLooksAtEnd = 6;
-constexpr absl::Duration kPatience = absl::Minutes(15);
+// Five retries in a row at the longest back-off, 1,000 seconds, are over by then.
+constexpr absl::Duration kPatience = absl::Minutes(90);
 // What a kubelet does with a program that has ended with an error.
 constexpr absl::Duration kRestartPause = absl::Seconds(10);
 constexpr int kMostRestarts = 10;

@@ -211,6 +211,7 @@ bool Reader::Send(absl::string_view parameters) {
       absl::StrCat("GET ", kPath, parameters, " HTTP/1.1\r\nHost: localhost\r\n\r\n");
   if (connection_ == nullptr) {
     connection_ = std::make_unique<tests::TlsRawClient>(options_.port, *options_.credentials);
+    connection_->SendAtOnce();
   }
   return connection_->secure() && connection_->Send(request);
 }
