@@ -11,7 +11,8 @@
 // of the lists for lack of memory, no claim is taken off. A change within a second
 // after the collector's last write waits for the rest of that second; the pass then writes what the
 // slice is by that time. A Work that is being deleted, and one that somebody changes or deletes by
-// hand, bring the slice back by their own events. A failure that repeating cannot end (a Work
+// hand, bring the slice back by their own events; for the end of another one of the same name the
+// pass is repeated. A failure that repeating cannot end (a Work
 // that is too large, a name that is taken) is an event on the Work that asks for the slice and on
 // its template. The same try is repeated minutes later, and one with another version of the slice,
 // or another Work in its place, at once; what is not wanted any more is taken off at once, too.
@@ -34,6 +35,8 @@
 namespace controllers {
 namespace {
 
+// When it is looked again whether a Work that has the name of a slice's has ended.
+constexpr absl::Duration kUntilItEnds = absl::Seconds(5);
 // When it is looked again whether a slice is gone, or is only left out of the cache.
 constexpr absl::Duration kUntilThereIsRoom = absl::Minutes(1);
 
@@ -168,8 +171,11 @@ absl::StatusOr<kube::Action> SliceReconciler::ReconcileSlice(const kube::Request
   kube::ClusterClient& client = collection_.manager.cluster();
   const kube::ObjectKey work_key = works::WorkOfSlice(request.cluster, request.key);
   const kube::ObjectPtr work = client.Find(api::Works(), work_key);
-  // The end of the Work brings the slice back.
-  if (work != nullptr && work->IsDeleting()) return kube::Action::Done();
+  // The end of a Work that was collected brings the slice back; that of another one of its name,
+  // such as a slice that was dispatched here, is nobody's event.
+  if (work != nullptr && work->IsDeleting()) {
+    return api::IsCollectedSlice(*work) ? kube::Action::Done() : kube::Action::After(kUntilItEnds);
+  }
   const bool leaves_out = listed->LeavesOut();
   const kube::ObjectPtr slice = listed->slices->store().Find(request.key);
   const bool wanted = IsCollected(request.cluster, slice.get(), *listed);

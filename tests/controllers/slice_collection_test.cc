@@ -247,6 +247,21 @@ TEST_CASE_METHOD(Fixture, "a slice whose Work is ending for the other collector 
   CHECK(InTime([&] { return HasWork("web-a"); }));
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a slice whose name a Work of somebody else has is collected when that ends") {
+  Ask();
+  PutSlice("web-a");
+  kube::Object work =
+      kube::Object::Make(api::Works().gvk, works::WorkOfSlice("m1", {"shop", "web-a"}));
+  work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  PutCached(api::Works(), work);
+  Begin();
+  const size_t before = Writes();
+  CHECK(Stays([&] { return Writes() == before; }));
+  server->Erase(api::Works(), work.key());
+  CHECK(InTime([&] { return HasWork("web-a"); }));
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster whose execution namespace comes late gets its Works then") {
   server->Erase(api::Namespaces(), {"", "karmada-es-m1"});
   REQUIRE(Eventually([&] {
