@@ -198,10 +198,14 @@ void Chaos::Repeat(const std::function<absl::Status()>& request) {
   REQUIRE(status.ok());
 }
 
-// Whoever has died is started again; otherwise the daemon, the agent or both are killed.
+// Whoever has died is started again; otherwise the daemon, the agent or both are killed. A daemon
+// that is killed begins again to count how long nothing was heard of an agent: it is left alone
+// while the end of the partition waits for it to notice.
 void Chaos::Restart() {
   const bool died = HasDied();
-  const int who = HasAgents() && !died ? Pick(3) : 0;
+  const bool is_overdue = base::RealClock().Now() >= healed_ && !servers_.IsPartitionNoticed();
+  const int any = is_overdue ? 1 : Pick(3);
+  const int who = HasAgents() && !died ? any : 0;
   if (died ? plane_.DaemonDied() : who != 1) ReplaceDaemon();
   if (died ? plane_.AgentDied() : who != 0) ReplaceAgent();
 }
