@@ -131,7 +131,8 @@ std::string OriginOfMember(const config::AgentOptions& options);
 // pod, else ~/.kube/config, as with upstream. The error names the flag, the file and the field that
 // cannot be used.
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options);
-// The same with kubeconfigs that are given as texts: that of the control plane and of the member.
+// Connects as the function above, with the kubeconfigs of the control plane and of the member as
+// texts.
 absl::StatusOr<AgentConnections> ConnectAgent(std::shared_ptr<KubeconfigText> control_plane,
                                               const std::string& member);
 

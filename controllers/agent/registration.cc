@@ -1,5 +1,5 @@
 // The order is upstream's. The member's identity comes first (the uid of its namespace
-// kube-system), which must not be that of the control plane; the Cluster of the name tells whether
+// kube-system), which must not be that of the control plane; the Cluster of the name shows whether
 // it is registered, and otherwise the list of all Clusters whether name or identity is in use. Then
 // come the accounts in the member, for whose tokens it may wait some seconds, and so the question
 // whose the name is once more; the Secrets with the tokens, the Cluster, which names the Secrets,

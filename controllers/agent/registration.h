@@ -42,7 +42,7 @@ struct RegistrationClients {
 // the Cluster stays. Returns the identity of the cluster, which the Cluster has as spec.id.
 //
 // kFailedPrecondition when the member is the control plane itself: the uid of its namespace
-// kube-system is the same, or, where the control plane does not tell it, its address. Nothing has
+// kube-system is the same, or, where the control plane does not say, its address. Nothing has
 // been written then. kAlreadyExists, in upstream's words, when another cluster is registered under
 // the name, or the member under another name. Tokens that have changed in the member are reported
 // again, which upstream's agent leaves to the administrator.
