@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <system_error>
 
+#include "absl/status/statusor.h"
 #include "absl/time/clock.h"
+#include "base/files.h"
 #include "tests/support/eventually.h"
 
 namespace tests {
@@ -16,12 +16,13 @@ namespace {
 
 // Returns whether a thread has work: it runs, or waits for a core or a disk.
 bool HasWork(const std::filesystem::path& task) {
-  std::ifstream file(task / "stat");
-  const std::string stat{std::istreambuf_iterator<char>(file), {}};
+  // A thread that ends between the opening and the reading of its file makes the reading fail.
+  const absl::StatusOr<std::string> stat = base::ReadFile(task / "stat");
+  if (!stat.ok()) return false;
   // "1234 (name) S ...": the name may hold anything, so the last bracket counts (proc(5)).
-  const size_t bracket = stat.rfind(')');
-  if (bracket == std::string::npos || bracket + 2 >= stat.size()) return false;  // It has ended.
-  return stat[bracket + 2] == 'R' || stat[bracket + 2] == 'D';
+  const size_t bracket = stat->rfind(')');
+  if (bracket == std::string::npos || bracket + 2 >= stat->size()) return false;
+  return (*stat)[bracket + 2] == 'R' || (*stat)[bracket + 2] == 'D';
 }
 
 bool AnotherThreadHasWork() {
