@@ -4,7 +4,6 @@
 
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "base/status.h"
 #include "lua/internal/chunk_cache.h"
 #include "lua/internal/state.h"
@@ -24,9 +23,7 @@ absl::StatusOr<std::shared_ptr<const Script>> Script::Compile(absl::string_view 
         absl::StrCat(name, ": the script is longer than ", kMaxText, " bytes"));
   }
   std::shared_ptr<const Script> script(new Script(name, text));
-  const internal::Setting setting{{}, base::RealClock()};
-  ASSIGN_OR_RETURN(const std::unique_ptr<internal::State> state, internal::State::New(setting));
-  RETURN_IF_ERROR(state->Check(*script));
+  RETURN_IF_ERROR(internal::State::Check(*script));
   return script;
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/status.h"
 #include "lua/internal/libraries.h"
 #include "lua/internal/library_tables.h"
 #include "lua/internal/number.h"
@@ -66,7 +67,7 @@ void* State::Allocate(void* self, void* block, size_t old_size, size_t new_size)
   return static_cast<State*>(self)->meter_.Allocate(block, old_size, new_size);
 }
 
-absl::StatusOr<std::unique_ptr<State>> State::New(const Setting& setting) {
+absl::StatusOr<std::unique_ptr<State>> State::NewBare(const Setting& setting) {
   std::unique_ptr<State> host(new State(setting));
   lua_State* state = lua_newstate(&State::Allocate, host.get());
   if (state == nullptr) return absl::ResourceExhaustedError("no memory for a Lua state");
@@ -74,6 +75,12 @@ absl::StatusOr<std::unique_ptr<State>> State::New(const Setting& setting) {
   luaJIT_setmode(state, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   lua_gc(state, LUA_GCSTOP, 0);
   host->state_ = state;
+  return host;
+}
+
+absl::StatusOr<std::unique_ptr<State>> State::New(const Setting& setting) {
+  ASSIGN_OR_RETURN(std::unique_ptr<State> host, NewBare(setting));
+  lua_State* const state = host->state_;
   if (lua_cpcall(state, &State::Initialize, nullptr) != 0) {
     return absl::ResourceExhaustedError("no memory for a Lua state");
   }
@@ -131,12 +138,18 @@ int State::InRun(lua_State* state) {
 }
 
 absl::Status State::Check(const Script& script) {
+  const Setting setting{{}, base::RealClock()};
+  ASSIGN_OR_RETURN(const std::unique_ptr<State> state, NewBare(setting));
+  state->meter_.Attach(state->state_);
+  return state->CheckHere(script);
+}
+
+absl::Status State::CheckHere(const Script& script) {
   script_ = &script;
   meter_.Begin(Budget());
   const int status = lua_cpcall(state_, &State::InCheck, nullptr);
   const Blame blame = status == 0 ? Blame() : BlameOf(status);
   meter_.Finish();
-  lua_settop(state_, kCleanUp);
   if (status == 0) return absl::OkStatus();
   const std::string line = blame.line > 0 ? absl::StrCat(":", blame.line) : "";
   return absl::InvalidArgumentError(absl::StrCat(script.name(), line, ": ", blame.message));

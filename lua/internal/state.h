@@ -49,8 +49,9 @@ class State {
 
   absl::StatusOr<Outcome> Run(const Script& script, const Call& call, const Budget& budget);
 
-  // Checks whether the script compiles; kInvalidArgument contains the reason if not.
-  absl::Status Check(const Script& script);
+  // Checks whether the script compiles; kInvalidArgument contains the reason if not. It takes a
+  // state of its own, without libraries, which are most of what a state costs.
+  static absl::Status Check(const Script& script);
 
   // Returns whether the state is as it was before its last run, and small enough to be kept.
   bool reusable() const { return reusable_; }
@@ -72,10 +73,13 @@ class State {
  private:
   explicit State(const Setting& setting) : setting_(setting), encoder_(*this) {}
 
+  // Returns a state without libraries; kResourceExhausted as New().
+  static absl::StatusOr<std::unique_ptr<State>> NewBare(const Setting& setting);
   static void* Allocate(void* self, void* block, size_t old_size, size_t new_size);
   static int Initialize(lua_State* state);
   static int InRun(lua_State* state);
   static int InCheck(lua_State* state);
+  absl::Status CheckHere(const Script& script);
   static int OnError(lua_State* state);
   static int CleanUp(lua_State* state);
   void CallFunction(lua_State* state);

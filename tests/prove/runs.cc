@@ -39,6 +39,7 @@ namespace {
 using Phase = Perturbation::Phase;
 
 constexpr absl::Duration kQuietBetweenSteps = absl::Seconds(45);
+constexpr absl::Duration kSlackInQuiet = absl::Seconds(20);
 constexpr absl::Duration kLookAtEnd = absl::Seconds(60);
 constexpr int kLooksAtEnd = 6;
 // Five retries in a row at the longest back-off, 1,000 seconds, are over by then.
@@ -303,7 +304,8 @@ class Runner {
   }
 
   absl::Status Close() {
-    RETURN_IF_ERROR(stage_->Settle(workload_.quiet));
+    // What has settled is waited for with little exactness: each jump of the time costs.
+    RETURN_IF_ERROR(stage_->Settle(workload_.quiet, kSlackInQuiet));
     const bool whole = last_step_ == static_cast<int>(workload_.steps.size());
     if (whole) record_.unmet = user_->Missing(workload_.end);
     order_->End();

@@ -18,9 +18,8 @@ namespace {
 
 // No run takes longer, in simulated time, between two quiet moments.
 constexpr absl::Duration kLongest = absl::Hours(6);
-// How late alarms may go off: a moment, and this share of the time in which nothing has changed.
-constexpr absl::Duration kSlack = absl::Milliseconds(10);
-constexpr int kSlackShare = 30;
+// How late alarms may go off: by this share of the time in which nothing has changed.
+constexpr int kSlackShare = 6;
 
 bool IsHeartbeat(const sandbox::Event& event) {
   const absl::string_view kind = event.object->kind();
@@ -152,7 +151,7 @@ void Stage::KillDaemon() {
   daemon_ = 0;
 }
 
-absl::Status Stage::Settle(absl::Duration quiet) {
+absl::Status Stage::Settle(absl::Duration quiet, absl::Duration least_slack) {
   int64_t seen = changes_;
   absl::Duration since = time_.Now();
   absl::Status looked;
@@ -163,7 +162,8 @@ absl::Status Stage::Settle(absl::Duration quiet) {
     }
     if (!looked.ok() || DaemonDied()) return true;
     const absl::Duration still = time_.Now() - since;
-    time_.SetSlack(std::clamp(still / kSlackShare, kSlack, options_.longest_slack));
+    time_.SetSlack(std::clamp(still / kSlackShare, least_slack,
+                              std::max(least_slack, options_.longest_slack)));
     if (changes_ == seen) return still >= quiet;
     seen = changes_;
     since = time_.Now();

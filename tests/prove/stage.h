@@ -35,7 +35,7 @@ struct StageOptions {
   HookDecision hook;  // Unless it is empty, there is a webhook, of which this decides.
   // Nothing that is exact goes on when it is still, and alarms that go off together cost less: the
   // longer nothing has changed, the later they may go off, by so much at most.
-  absl::Duration longest_slack = absl::Seconds(4);
+  absl::Duration longest_slack = absl::Seconds(15);
 };
 
 // The loopback address that the controller manager beside an agent connects from, by which servers
@@ -45,6 +45,8 @@ inline constexpr char kBesideAddress[] = "127.0.1.254";
 // Used by the thread of the time driver.
 class Stage {
  public:
+  static constexpr absl::Duration kLeastSlack = absl::Milliseconds(10);
+
   // REQUIRES: `time` outlives the stage.
   static absl::StatusOr<std::unique_ptr<Stage>> Start(StageOptions options, TimeDriver& time);
   ~Stage();
@@ -77,9 +79,9 @@ class Stage {
   // Is called whenever all wait; what it does becomes part of what has to settle. An error ends
   // Settle().
   void OnIdle(std::function<absl::Status()> look) { look_ = std::move(look); }
-  // Lets time pass until nothing has changed on any server for `quiet`. Returns why it does not
-  // settle.
-  absl::Status Settle(absl::Duration quiet);
+  // Lets time pass until nothing has changed on any server for `quiet`; alarms may always go off
+  // late by `least_slack`. Returns why it does not settle.
+  absl::Status Settle(absl::Duration quiet, absl::Duration least_slack = kLeastSlack);
 
   // Returns the version of the last change on that server.
   int64_t VersionOf(const std::string& cluster) const { return versions_.at(cluster); }

@@ -271,21 +271,13 @@ bool TimeDriver::AwaitIdle() {
   }
 }
 
-int64_t TimeDriver::NextAlarm() const {
-  std::vector<int64_t> alarms;
+int64_t TimeDriver::NextJump() const {
+  int64_t first = kNever;
   for (const ProcessAlarms& process : shared_.processes) {
     if (process.pid.load() <= 0 || process.stopped) continue;
-    for (const auto& at : process.at) {
-      if (at != kNever) alarms.push_back(at);
-    }
+    for (const auto& at : process.at) first = std::min(first, at.load());
   }
-  if (alarms.empty()) return kNever;
-  const int64_t first = *std::min_element(alarms.begin(), alarms.end());
-  int64_t last = first;
-  for (const int64_t at : alarms) {
-    if (at - first <= slack_) last = std::max(last, at);
-  }
-  return last;
+  return first == kNever ? kNever : first + slack_;
 }
 
 void TimeDriver::MoveTo(int64_t time) {
@@ -309,7 +301,7 @@ bool TimeDriver::RunFor(absl::Duration duration, const std::function<bool()>& ov
   for (;;) {
     if (!AwaitIdle()) return false;
     if (over()) return true;
-    const int64_t next = NextAlarm();
+    const int64_t next = NextJump();
     if (next > end) {
       MoveTo(end);
       return AwaitIdle() && over();

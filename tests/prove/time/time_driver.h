@@ -72,8 +72,8 @@ class TimeDriver {
  private:
   class Threads;
 
-  // Returns the last alarm that is within the slack of the first one.
-  int64_t NextAlarm() const;
+  // Returns when the time of the first alarm has come, and its slack is over.
+  int64_t NextJump() const;
   void MoveTo(int64_t time);
   std::vector<int> Processes() const;
   bool AllWait(int pid);
