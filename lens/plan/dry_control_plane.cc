@@ -38,6 +38,8 @@ namespace {
 
 constexpr char kFieldManager[] = "karmada-lens";
 constexpr absl::Duration kLook = absl::Milliseconds(20);
+// On a large plane a look takes long, and the loops shall have the time between two of them.
+constexpr int kPauseInLooks = 4;
 // Loops retry what fails after 5 ms, 10 ms and so on: what is not complete when nothing has changed
 // for so long fails again and again. A loop that has recorded a warning has tried already.
 constexpr absl::Duration kStandstill = absl::Seconds(3);
@@ -405,22 +407,24 @@ absl::Status DryControlPlane::SettleFor(absl::Duration (*silence)(sandbox::Backe
   bool was_settled = false;
   while (clock.SteadyNow() < deadline) {
     RETURN_IF_ERROR(loops_->result());
+    const base::SteadyTime begin = clock.SteadyNow();
     ASSIGN_OR_RETURN(std::string now, Versions());
     const bool same = now == last;
     if (!same) changed = clock.SteadyNow();
-    const bool idle = loops_->IsIdle(backend());
+    const bool idle = same && loops_->IsIdle(backend());
     const bool settled = idle && IsComplete(backend(), options_) &&
                          loops_->Watch(SelectedKinds(backend(), options_));
     // Twice in a row, because what was just written may not have reached the loops at the first
     // look.
-    const bool silent = same && clock.SteadyNow() - changed >= silence(backend());
-    if (silent && settled && was_settled) return absl::OkStatus();
+    const bool settled_twice = settled && was_settled;
+    if (settled_twice && clock.SteadyNow() - changed >= silence(backend())) return absl::OkStatus();
     const bool warned = !loops_->Warnings().empty();
     const absl::Duration standstill = warned ? kWarnedStandstill : kStandstill;
-    if (same && idle && clock.SteadyNow() - changed > standstill) return absl::OkStatus();
+    if (idle && clock.SteadyNow() - changed > standstill) return absl::OkStatus();
     last = std::move(now);
     was_settled = settled;
-    if (!clock.SleepFor(kLook, stop)) return absl::CancelledError("the plan was stopped");
+    const absl::Duration pause = std::max(kLook, kPauseInLooks * (clock.SteadyNow() - begin));
+    if (!clock.SleepFor(pause, stop)) return absl::CancelledError("the plan was stopped");
   }
   return absl::DeadlineExceededError(
       "the simulated control plane has not come to rest within two minutes");
