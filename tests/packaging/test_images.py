@@ -17,6 +17,7 @@ import program as programs
 from container import tag_of
 
 MANAGER = places.DAEMONS[0]
+MOST_BYTES = {"karmada-agent": 12e6}  # Of the compressed layers, where that is less than for all: it goes to each edge.
 LABELS = {"title", "description", "version", "revision", "created"}
 LOADER = "lib64/ld-linux-x86-64.so.2" if os.uname().machine == "x86_64" else "lib/ld-linux-aarch64.so.1"
 
@@ -51,10 +52,10 @@ class ImagesTest(unittest.TestCase):
         return [(name, Layout(name)) for name in places.DAEMONS]
 
     def test_they_are_small(self):
-        for _, layout in self.each():
+        for name, layout in self.each():
             unpacked = sum(len(data) for _, data in layout.members())
             self.assertLess(unpacked, 40e6)
-            self.assertLess(sum(layer["size"] for layer in layout.manifest["layers"]), 15e6)
+            self.assertLess(sum(layer["size"] for layer in layout.manifest["layers"]), MOST_BYTES.get(name, 15e6), name)
 
     def test_labels_say_what_they_are(self):
         facts = places.version()

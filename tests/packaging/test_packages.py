@@ -80,6 +80,17 @@ class CleanDebianTest(unittest.TestCase):
         self.assertEqual(shown.returncode, 2, shown.stderr)  # There is something to see.
         self.assertEqual(json.loads(shown.stdout)["summary"]["create"], 3, shown.stdout)
 
+    def test_reasons_are_explained_without_the_documents(self):
+        """As in an image, or where dpkg leaves documents out (path-exclude)."""
+        other = CleanDebian(places.scratch("undocumented") / "root")
+        other.install(packages()["karmada-lens"], packages()["karmada-data"])
+        other.run("rm", "-r", "/usr/share/doc", "/usr/share/man")
+        shown = other.run("karmada-lens", "explain", "SyncFailed").stdout
+        self.assertRegex(shown, r"(?m)^SyncFailed \(Warning event, ")
+        self.assertRegex(shown, r"(?m)^means: +\S")
+        self.assertRegex(shown, r"(?m)^what to do: +\S")
+        self.assertEqual(other.run("karmada-lens", "explain", "NoSuchReason", check=False).returncode, 2)
+
     def test_an_interpreter_runs_an_operation(self):
         pod = self.debian.root / "tmp" / "pod.yaml"
         pod.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\nstatus: {phase: Failed}\n")

@@ -12,17 +12,23 @@ from rig.daemon import Daemon
 from rig.helm import NAMES, Helm, objects, the
 from rig.hosting import Hosting
 from rig.kube import ApiError
-from rig.process import wait_until
+from rig.process import Process, free_port, wait_until
+from rig.sandbox import Sandbox
 from rig.search import REGISTRIES, VIEW
 from rig.search_case import registry
 from rig.suite import PlaneCase, deployment, divided_policy, require_binary, settled_deployments
 
 MANAGER, SEARCH = NAMES
+AGENT = "karmada-agent"
+# {chart: values without which it renders nothing}
+CHARTS = {MANAGER: {}, SEARCH: {}, AGENT: {"clusters": {"fromSecrets": "karmada-agent=yes"}}}
 NAMESPACE = "e2e-monitoring"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/"
 SECONDS = 150
 # (alert or panel, why it has no data while all is well)
 ONLY_WHEN_BROKEN = {
+    "KarmadaAgentMemory": "the agent has no memory limit here",
+    "agent.json: Memory of the limit": "the agent has no memory limit here",
     "KarmadaControllerManagerMemory": "the daemon has no memory limit here",
     "KarmadaAPIServerRefuses": "no API server refuses requests with 429 or 5xx here",
     "KarmadaSearchErrors": "karmada-search answers no request with 5xx here",
@@ -33,6 +39,7 @@ RAISED = {"KarmadaScriptsFail", "KarmadaInterpreterConfigurationBroken", "Karmad
 QUIET = {"KarmadaNoLeader", "KarmadaControllerManagerMemory", "KarmadaClusterNotReady", "KarmadaReconcilePanics",
          "KarmadaQueueDeep", "KarmadaAPIServerRefuses", "KarmadaSearchNoWriter", "KarmadaSearchNameNotFound",
          "KarmadaSearchMemory"}
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 _LUA = "function InterpretHealth(obj) error('as the test wants it') end"
 _LACKING = "function SomethingElse(obj) return true end"
 
@@ -54,10 +61,11 @@ class FilesTest(unittest.TestCase):
     needs_plane = False
 
     def test_promtool_finds_nothing_wrong_with_the_rules(self):
-        for chart in NAMES:
+        for chart in CHARTS:
             with self.subTest(chart):
                 values = {"enabled": True, "runbooks": "https://docs.example.com/ops"}
-                spec = the("PrometheusRule", objects(Helm().template(chart, {"prometheusRule": values})))["spec"]
+                rendered = Helm().template(chart, {**CHARTS[chart], "prometheusRule": values})
+                spec = the("PrometheusRule", objects(rendered))["spec"]
                 file = paths.BUILD / "e2e-helm" / f"{chart}-rules.yaml"
                 file.write_text(yaml.safe_dump(spec))
                 for each in (file, paths.CHARTS / chart / "files" / "alerts.yaml"):
@@ -68,7 +76,7 @@ class FilesTest(unittest.TestCase):
                 self.assertTrue(runbook.startswith("https://docs.example.com/ops#karmada"), runbook)
 
     def test_each_alert_is_raised_by_samples_beyond_its_threshold_and_by_no_others(self):
-        for chart in NAMES:
+        for chart in CHARTS:
             with self.subTest(chart):
                 file = prometheus.SAMPLES / f"{chart}.yaml"
                 done = prometheus.test_rules(file)
@@ -81,7 +89,7 @@ class FilesTest(unittest.TestCase):
     def test_each_alert_has_its_section_in_the_runbook(self):
         headings = {line.strip("# ").lower() for line in (paths.ROOT / "docs/on-call.md").read_text().splitlines()
                     if line.startswith("### ")}
-        for chart in NAMES:
+        for chart in CHARTS:
             for alert, rule in prometheus.alerts(chart).items():
                 with self.subTest(alert):
                     self.assertEqual(rule["annotations"]["runbook_url"], f"docs/on-call.md#{alert.lower()}")
@@ -89,7 +97,7 @@ class FilesTest(unittest.TestCase):
 
     def test_each_metric_is_documented(self):
         documented = (paths.ROOT / "docs/metrics.md").read_text()
-        for chart in NAMES:
+        for chart in CHARTS:
             queries = [rule["expr"] for rule in prometheus.alerts(chart).values()]
             queries += [query for _, _, query in prometheus.panels(chart)]
             for metric in set(re.findall(r"\b([a-z_]+)\{|\b((?:karmada|cluster)_\w+)\b", " ".join(queries))):
@@ -100,12 +108,69 @@ class FilesTest(unittest.TestCase):
                     self.assertIn(f"`{name}`", documented)
 
     def test_each_dashboard_has_a_name_of_its_own(self):
-        boards = [json.loads(file.read_text()) for chart in NAMES
+        boards = [json.loads(file.read_text()) for chart in CHARTS
                   for file in (paths.CHARTS / chart / "files" / "dashboards").glob("*.json")]
         self.assertEqual(len({board["uid"] for board in boards}), len(boards))
         for board in boards:
             ids = [panel["id"] for panel in board["panels"]]
             self.assertEqual(len(set(ids)), len(ids), board["title"])
+
+
+class AgentMonitoringTest(unittest.TestCase):
+    """The agent of a sandbox's member, with a Work that it can apply and one that it cannot."""
+
+    needs_plane = False
+    folder = paths.BUILD / "e2e" / "agent-monitoring"
+
+    def setUp(self):
+        for binary in (paths.SANDBOX, paths.AGENT):
+            require_binary(binary)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.site = self.enterContext(Sandbox(self.folder, "agent-monitoring"))
+        port, cluster = free_port(), Sandbox.members[0]
+        agent = self.start("agent", [
+            paths.AGENT, f"--cluster-name={cluster}", f"--karmada-kubeconfig={self.site.kubeconfig()}",
+            f"--kubeconfig={self.site.kubeconfig(cluster)}", "--leader-elect-resource-namespace=karmada-system",
+            f"--metrics-bind-address=127.0.0.1:{port}", "--health-probe-bind-address=0"])
+        self.addCleanup(agent.stop)
+        targets = {AGENT: {"static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}}
+        self.prometheus = prometheus.Prometheus(self, targets, evaluate_every="1s")
+        self.addCleanup(self.prometheus.stop)
+
+    def start(self, name, command):
+        return Process(name, command, self.folder / f"{name}.log")
+
+    def test_every_query_has_an_answer(self):
+        self.site.kube(Sandbox.members[0]).create(CONFIGMAPS, self.configmap("taken"))
+        host = self.site.kube()
+        host.create("/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies", {
+            **policy("configmaps", "v1", "ConfigMap", [Sandbox.members[0]]), "metadata": {"namespace": "default", "name": "configmaps"}})
+        for name in ("taken", "fine"):
+            host.create(CONFIGMAPS, self.configmap(name))
+        rounds = iter(range(10**6))
+
+        def answered():
+            for name in ("taken", "fine"):
+                host.merge(f"{CONFIGMAPS}/{name}", {"data": {"round": str(next(rounds))}})
+            missing = {name: query for name, query in self.queries() if not self.prometheus.values(query)}
+            self.assertEqual({name: query for name, query in missing.items() if name not in ONLY_WHEN_BROKEN}, {})
+            return True
+        wait_until("answers", answered, SECONDS, every=2)
+        rules = self.prometheus.rules()
+        self.assertEqual({name: rule.get("lastError") for name, rule in rules.items() if rule["health"] != "ok"}, {})
+        self.assertEqual(rules["KarmadaAgentNoLeader"]["state"], "inactive")
+        self.assertEqual(rules["KarmadaAgentWorksFail"]["state"], "pending")
+
+    @staticmethod
+    def configmap(name):
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "default", "name": name}}
+
+    @staticmethod
+    def queries():
+        for alert, rule in prometheus.alerts(AGENT).items():
+            yield alert, prometheus.without_comparison(rule["expr"])
+        for file, panel, query in prometheus.panels(AGENT):
+            yield f"{file}: {panel}", query
 
 
 class MonitoringTest(PlaneCase):

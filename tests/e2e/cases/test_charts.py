@@ -48,9 +48,11 @@ AGENT_CASES = {
     "everything": {
         "antiAffinity": "none", "kubeconfigSecret": {"name": "karmada-kubeconfig", "key": "karmada-kubeconfig"},
         "rights": {"role": "least", "kinds": ["deployments.apps", "configmaps"]}, "systemNamespace": "karmada-system",
-        "podMonitor": {"enabled": True}, "agent": {
+        "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True, "runbooks": "https://docs.example.com/on-call"},
+        "dashboards": {"enabled": True}, "agent": {
             **OWN, "clusterName": "edge1", "clusterEndpoint": "https://10.0.0.2:6443",
-            "extraCommandArgs": {"controllers": ["*", "certRotation"], "report-secrets": "None"}}}}
+            "extraCommandArgs": {"controllers": ["*", "certRotation"], "report-secrets": "None"}}},
+    "fleet": {"clusters": {"fromSecrets": "karmada-agent=yes", "shard": True}, "agent": {"replicaCount": 3}}}
 # (chart, values, pattern of the message)
 REFUSED = [
     (MANAGER, {"controllerManger": {}}, "additional properties 'controllerManger' not allowed"),
@@ -84,6 +86,8 @@ REFUSED = [
     (AGENT, {"rights": {"kinds": ["configmaps"]}, **REGISTERED}, "rights.kinds has no effect with rights.role: all"),
     (AGENT, {"rights": {"role": "least", "kinds": ["roles.rbac.authorization.k8s.io"]}, **REGISTERED},
      "roles.rbac.authorization.k8s.io grants rights"),
+    (AGENT, {"clusters": {"fromSecrets": "karmada-agent=yes"}, **REGISTERED}, "agent.clusterName is the name of a single cluster"),
+    (AGENT, {"clusters": {"shard": True}, **REGISTERED}, "clusters.shard needs clusters.fromSecrets"),
 ]
 
 
@@ -276,6 +280,22 @@ class AgentTest(ChartCase):
         given = flags(self.render(AGENT, REGISTERED))
         self.assertEqual((given["karmada-kubeconfig"], given["cluster-name"], given["leader-elect-resource-namespace"]),
                          ("/etc/kubeconfig/kubeconfig", "edge1", "karmada-system"))
+
+
+    def test_an_agent_of_many_clusters_reads_their_secrets_and_has_no_other_rights(self):
+        rendered = self.render(AGENT, AGENT_CASES["fleet"])
+        given = flags(rendered)
+        self.assertEqual((given["clusters-from-secrets"], given["hosting-namespace"], given["shard-clusters"]),
+                         ("karmada-agent=yes", "karmada-system", "true"))
+        for of_one in ("cluster-name", "karmada-kubeconfig", "leader-elect-resource-namespace"):
+            self.assertNotIn(of_one, given)
+        self.assertNotIn("shard-clusters", flags(self.render(AGENT, {"clusters": {"fromSecrets": "karmada-agent=yes"}})))
+        self.assertNotIn("volumes", the("Deployment", rendered)["spec"]["template"]["spec"])
+        self.assertFalse([kind for kind, _ in rendered if kind in ("Secret", "ClusterRole", "ClusterRoleBinding")])
+        rights = {(resource, verb) for rule in the("Role", rendered)["rules"] for resource in rule["resources"] for verb in rule["verbs"]}
+        wanted = {("secrets", verb) for verb in ("list", "watch")}
+        wanted |= {("leases", verb) for verb in ("get", "list", "watch", "create", "update", "delete")}
+        self.assertEqual(rights, wanted)
 
 
 class RefusedTest(ChartCase):

@@ -40,6 +40,8 @@ WHILE_OURS_LEADS = {
     "curl localhost:8080/configz": "curl -s localhost:8080/configz | jq .[].controllersOff",
     "karmada-lens why": f"karmada-lens why deployment/web -n {APPS}",
     "karmada-lens why cluster/NAME": "karmada-lens why cluster/member1",
+    "karmada-lens why -A": "karmada-lens why -A || [ $? = 2 ]",
+    "karmada-lens why --cluster NAME": "karmada-lens why --cluster member1 || [ $? = 2 ]",
     "karmada-lens preflight": "karmada-lens preflight || [ $? = 2 ]",
     "kubectl --kubeconfig $HOSTING -n $NAMESPACE get pods": None,
     "kubectl get --raw '/readyz?verbose'": None,
@@ -79,7 +81,7 @@ NOT_TYPED = {
     "kubectl create namespace karmada-system",  # It is there.
     "kubectl rollout undo",
     # There are no containers here.
-    "kubectl logs --previous", "kubectl --kubeconfig $HOSTING -n $NAMESPACE logs --previous POD | tail -3",
+    "kubectl logs --previous",
     "kubectl --kubeconfig MEMBER -n NS describe",  # cases/test_sessions.py has the way there.
     # Of use while upstream leads again.
     "kubectl patch deployment NAME --subresource=status --type=merge -p '{\"status\":{\"conditions\":null}}'",

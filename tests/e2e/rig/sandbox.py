@@ -18,12 +18,13 @@ class Sandbox:
     members = ("member1", "member2")
     _more = ()  # Flags of every sandbox of a class.
 
-    def __init__(self, logs, name="sandbox", with_manager=True, release=None, daemon_flags=()):
+    def __init__(self, logs, name="sandbox", with_manager=True, release=None, daemon_flags=(), flags=()):
         """The log is NAME.log in the folder `logs`; the release is "v1.18" or "v1.19", by default the sandbox's own."""
         self._log = pathlib.Path(logs) / f"{name}.log"
         self._log.parent.mkdir(parents=True, exist_ok=True)
         self._with_manager = with_manager
-        self._flags = [*self._more, *(["--emulated-karmada-version", release] if release else [])]
+        self._pull_members = sum(int(count) for flag, count in zip(flags, flags[1:]) if flag == "--pull-members")
+        self._flags = [*self._more, *flags, *(["--emulated-karmada-version", release] if release else [])]
         self._flags += [] if with_manager else ["--with-controller-manager", "off"]
         self._flags += ["--", *daemon_flags] if daemon_flags else []
         self._directory = tempfile.TemporaryDirectory(prefix=f"{name}-")
@@ -58,7 +59,7 @@ class Sandbox:
         if not all(self.kubeconfig(cluster).exists() for cluster in ("karmada", *self.members)):
             return False
         clusters = self.kube().items(_CLUSTERS)
-        if len(clusters) != len(self.members) or not all(self.kube(member).get("/readyz") for member in self.members):
+        if len(clusters) < len(self.members) + self._pull_members or not all(self.kube(member).get("/readyz") for member in self.members):
             return False
         return not self._with_manager or all(_is_ready(cluster) for cluster in clusters)
 

@@ -1,22 +1,27 @@
 """Sessions that pages of the documentation show. Their console blocks are typed again on a sandbox, in the page's order, and what the commands
-print is compared with the page. With RECORD=1 the page gets what they print now."""
+print is compared with the page. With RECORD=1 the page gets what they print now.
+
+What the page exports in its other blocks counts for every command. Its ports of this machine are replaced by free ones."""
 
 import os
 import re
 
-from . import paths
-from .process import run, wait_until
+from . import paths, typed
+from .process import free_port, run, wait_until
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_ADDRESS = re.compile(r"\b127\.0\.0\.1:\d+\b")
 # What differs from run to run, and what stands for it in a comparison.
-_VARIES = ((r"\b([a-z][a-z0-9-]*)-[a-z0-9]{6,10}-[a-z0-9]{5}\b", r"\1-POD"),
+_VARIES = ((r"^[IWEF]\d{4} \S+ +\d+ \S+\] ", ""), (r"\b[a-z0-9.-]+_[0-9a-f]{8}-[0-9a-f-]{27}", "HOLDER"),
+           (r"\b([a-z][a-z0-9-]*)-[a-z0-9]{6,10}-[a-z0-9]{5}\b", r"\1-POD"),
            (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "AT"), (r"[0-9a-f]{8}-[0-9a-f-]{27}", "UID"),
-           (r"\b(\d+(\.\d+)?(ms|s|m|h|d))+(?=[\s.,;:)]|$)", "TIME"),
+           (r"\b(\d+(\.\d+)?(us|ms|s|m|h|d))+(?=[\s.,;:)]|$)", "TIME"),
            (r"\b\d+m\b", "CPU"), (r"\b\d+Mi\b", "MEMORY"), (r"\b\d+%", "SHARE"), (r"(https?://)?127\.0\.0\.1:\d+", "ADDRESS"),
            (r"\b\d+\.\d+\.\d+\.\d+\b", "ADDRESS"), (r"\b3\d{4}/", "PORT/"), (r"^\S*\d\d:\d\d:\d\d\S*.*?\] ", ""),
            (r"(resourceVersion|generation): \"?\d+\"?", r"\1: NUMBER"),
            (r" deleted from \S+ namespace$", " deleted"))  # Newer kubectl say where.
 _HELM = ("CACHE", "CONFIG", "DATA")
+_READING_PROGRAMS = ("curl", "grep", "tail")
 _READING = {"kubectl": ("describe", "diff", "events", "exec", "get", "logs", "top"), "karmadactl": ("describe", "exec", "get", "logs", "top"),
             "karmada-lens": ("graph", "plan", "why"), "karmada-sandbox": ("status",)}
 
@@ -31,9 +36,24 @@ def commands(block):
     return [(command.strip(), "".join(printed)) for command, *printed in pieces]
 
 
-def manager_flags(page):
-    """The flags of the controller manager in the page's command that starts the sandbox."""
-    return re.search(r"karmada-sandbox up\b.* -- (.*)", page).group(1).split()
+def sandbox_flags(page):
+    """The flags in the page's command that starts the sandbox, but those that every sandbox of a test has: (its own, the controller
+    manager's). A page without such a command needs nothing of it."""
+    found = re.search(r"^karmada-sandbox up (.*)", page, re.MULTILINE)
+    own, _, managers = found.group(1).partition(" -- ") if found else ("", "", "")
+    return re.sub(r"--(dir|members) \S+", "", own).split(), managers.split()
+
+
+def free_addresses(page):
+    """{address of this machine that the page's commands name: one that is free}."""
+    named = [line for block in blocks(page) for line, _ in block] + [line for block in typed.blocks(page) for line in block]
+    return {address: f"127.0.0.1:{free_port()}" for address in sorted(set(_ADDRESS.findall("\n".join(named))))}
+
+
+def replaced(text, words):
+    for word, other in words.items():
+        text = text.replace(word, other)
+    return text
 
 
 def comparable(text):
@@ -46,10 +66,13 @@ def comparable(text):
 class Session:
     """The session of one page. A command that only reads is repeated until it prints what the page has, for `patience` seconds at most."""
 
-    def __init__(self, test, page, site, folders, patience=60):
-        """The programs that are typed are in the first of `folders` that has them, or where the system has them."""
+    def __init__(self, test, page, site, folders, patience=60, addresses=None):
+        """The programs that are typed are in the first of `folders` that has them, or where the system has them. `addresses`: free_addresses()."""
         self._test, self._page, self._site, self._patience = test, page, site, patience
-        self._path = ":".join(map(str, folders))
+        self._words = {"sandbox/": f"{site.folder}/", **(addresses or {})}
+        exported = [line.partition("   #")[0] for block in typed.blocks(page.read_text()) for line in block
+                    if line.startswith("export ") and "KUBECONFIG=" not in line]
+        self._before = f"PATH={':'.join(map(str, folders))}:$PATH; " + "".join(f"{line}; " for line in exported)
 
     def check(self):
         page = self._page.read_text()
@@ -65,10 +88,10 @@ class Session:
         return text
 
     def _run(self, command):
-        words = command.replace("sandbox/", f"{self._site.folder}/")
-        done = run(["env", "-C", paths.ROOT, "bash", "-c", f"PATH={self._path}:$PATH; {words} 2>&1"], timeout=300,
+        words = f"{self._before}{replaced(command, self._words)} 2>&1"
+        done = run(["env", "-C", paths.ROOT, "bash", "-c", words], timeout=300,
                    env={"KUBECONFIG": str(self._site.kubeconfig()), **{f"HELM_{name}_HOME": f"{self._site.folder}/helm" for name in _HELM}})
-        return re.sub(r"[ \t]+$", "", done.stdout, flags=re.MULTILINE).replace(f"{self._site.folder}/", "sandbox/")
+        return re.sub(r"[ \t]+$", "", replaced(done.stdout, {ours: words for words, ours in self._words.items()}), flags=re.MULTILINE)
 
     def _as_wanted(self, command, wanted):
         with self._test.subTest(command):
@@ -99,4 +122,4 @@ class Session:
 
 def _only_reads(command):
     words = command.split()
-    return any(word in _READING.get(words[0], ()) for word in words[1:4])
+    return words[0] in _READING_PROGRAMS or any(word in _READING.get(words[0], ()) for word in words[1:4])
