@@ -6,7 +6,6 @@ import time
 import urllib.error
 import urllib.parse
 
-import advice_rows
 from plane import Line, Page, eventually
 from webdriver import ENTER, ESCAPE, TAB, Browser
 
@@ -17,6 +16,13 @@ VIEWS = {
     "cluster": "#/object/Cluster.v1alpha1.cluster.karmada.io/-/member1", "explain": "#/explain?text=SyncFailed",
     "search-form": "#/search", "what-if-form": "#/what-if",
 }
+
+
+def everything(world):
+    """The address of each view, and of the page about each thing that is wrong."""
+    return {**VIEWS, **{row.name: row.address for row in world.rows()}}
+
+
 READY = """
 const heading = document.querySelector("main h1");
 return heading && decodeURIComponent(location.hash) === decodeURIComponent(arguments[0]) && document.body.dataset.shown === location.hash
@@ -33,9 +39,50 @@ def show(browser, page, address):
     return browser.wait(f"the view {address}", READY, address)
 
 
+def show_all(browser, page, address):
+    """As show, with everything opened that is folded."""
+    heading = show(browser, page, address)
+    browser.run("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+    return heading
+
+
 def complaints(browser):
     """The browser's complaints, but for answers with an error, which are expected where they come."""
     return [text for text in browser.complaints() if "Failed to load resource" not in text]
+
+
+PICTURES = {"serve-not-fine": ("#/", 960, 640, "light"), "serve-object": ("#/object/Deployment.v1.apps/shop/web", 960, 720, "light"),
+            "serve-clusters": ("#/clusters", 1100, 480, "dark"), "serve-phone": ("#/", 360, 740, "dark")}
+MOST_BYTES = 150_000
+
+
+def test_pictures_for_the_documents(world):
+    """Before the other situations are there."""
+    with Browser() as browser:
+        for name, (address, width, height, scheme) in PICTURES.items():
+            browser.resize(width, height)
+            browser.prefer(scheme)
+            show(browser, world.page, address)
+            eventually("the page is live", lambda: "Live" in browser.text("#state"))
+            picture = browser.picture()
+            assert len(picture) < MOST_BYTES, (name, len(picture))
+            (world.pictures / f"{name}.png").write_bytes(picture)
+
+
+def test_broken_situations_and_what_is_said_first(world):
+    """The page says about each what karmada-lens why is to say, and what to do."""
+    rows = world.rows()
+    assert len(rows) >= 80, len(rows)
+    with Browser() as browser:
+        for row in rows:
+            heading = show(browser, world.page, row.address)
+            assert row.says(heading), (row.name, row.headline, heading)
+            answer = world.page.ask(f"object?{row.query}")
+            assert browser.text("main h1") == answer["headline"], row.name
+            assert browser.text("main .advice") == (f"What to do: {answer['advice']}" if answer["advice"] else ""), row.name
+        show(browser, world.page, "#/")
+        eventually("most of them are not fine", lambda: world.page.ask("fleet")["notFine"] >= 40)
+        assert not complaints(browser)
 
 
 def test_each_view_has_a_headline_and_no_complaint(world):
@@ -59,22 +106,23 @@ def test_the_headlines_say_what_is_wrong(world):
         assert "affected" in show(browser, world.page, VIEWS["what-if"])
 
 
+MOST_PAGES = 4000
+
+
 def test_each_link_leads_somewhere(world):
     script = "return [...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))"
     with Browser() as browser:
-        open_links, seen = list(VIEWS.values()), set()
-        while open_links and len(seen) < 90:
-            address = open_links.pop(0)
-            if address in seen:
-                continue
-            seen.add(address)
+        queue = list(everything(world).values())
+        seen = set(queue)
+        for address in queue:
             assert show(browser, world.page, address), address
             assert not browser.text("#alert"), (address, browser.text("#alert"))
             for link in browser.run(script):
                 assert link.startswith("#"), f"{address} links to {link}"
-                if link.startswith("#/"):
-                    open_links.append(link)
-        assert len(seen) > 30, seen
+                if link.startswith("#/") and link not in seen:
+                    seen.add(link)
+                    queue.append(link)
+            assert len(queue) <= MOST_PAGES, f"the links do not end: {queue[-20:]}"
         assert not complaints(browser)
 
 
@@ -127,6 +175,7 @@ def test_it_follows_what_changes_and_keeps_the_focus(world):
 
 def test_by_keyboard_alone(world):
     with Browser() as browser:
+        world.rows()
         show(browser, world.page, "#/")
         browser.press(TAB)
         assert browser.run("return document.activeElement.id") == "skip"
@@ -144,6 +193,18 @@ def test_by_keyboard_alone(world):
         target = browser.run("return document.activeElement.getAttribute('href')")
         browser.press(ENTER)
         browser.wait("Enter follows the link", READY, target)
+        browser.press("f")
+        browser.wait("f leads back", READY, "#/")
+        # Each link of the front page, and each fold, in the order in which it is read; then again the first one.
+        browser.run("""window.focused = [];
+            document.querySelector("main").addEventListener("focusin", (event) => window.focused.push(event.target))""")
+        number = browser.run("""window.reachable = [...document.querySelectorAll("main a[href], main summary, main button")].filter((one) => one.checkVisibility());
+            return window.reachable.length""")
+        assert number > 80, number
+        browser.press(*["j"] * (number + 1))
+        assert browser.run("""return window.focused.length === arguments[0] + 1 && window.focused.at(-1) === window.reachable[0]
+            && window.reachable.every((one, i) => one === window.focused[i])""", number)
+        assert browser.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid", "what has the focus is seen to have it"
         browser.press("?")
         assert browser.run("return document.getElementById('help').open")
         browser.press(ESCAPE)
@@ -178,8 +239,8 @@ def test_a_screen_reader_finds_its_way(world):
       live: document.querySelectorAll("[aria-live], [role=alert]").length > 1, lang: document.documentElement.lang,
     };"""
     with Browser() as browser:
-        for name, address in VIEWS.items():
-            show(browser, world.page, address)
+        for name, address in everything(world).items():
+            show_all(browser, world.page, address)
             found = browser.run(script)
             levels = found.pop("levels")
             assert levels[0] == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:])), (name, levels)
@@ -187,10 +248,38 @@ def test_a_screen_reader_finds_its_way(world):
                              "ids": [], "live": True, "lang": "en"}, (name, found)
 
 
+# What somebody can do something with, or has to be told the name of.
+NAMED = {"link", "button", "textbox", "searchbox", "combobox", "DisclosureTriangle", "table", "navigation", "region", "image", "dialog", "heading"}
+
+
+def test_a_screen_reader_is_told_roles_and_names(world):
+    """As the browser tells them: a role that the style or the markup has taken away is not there."""
+    with Browser() as browser:
+        for width, (name, address) in [(width, one) for width in (1200, 360) for one in VIEWS.items()]:
+            browser.resize(width, 800)
+            heading = show_all(browser, world.page, address)
+            tree = browser.told()
+            nameless = [role for role, said, _ in tree if role in NAMED and not said]
+            assert not nameless, (width, name, nameless)
+            by_role = {}
+            for role, said, properties in tree:
+                by_role.setdefault(role, []).append((said, properties))
+            assert [said for said, properties in by_role["heading"] if properties["level"] == 1] == [heading], (width, name, by_role["heading"])
+            assert [said for said, _ in by_role["navigation"]] == ["Views"] and len(by_role["main"]) == len(by_role["banner"]) == 1, (width, name)
+            assert {"Not fine", "Clusters", "Policies", "Search", "What if", "Last hour"} <= {said for said, _ in by_role["link"]}, (width, name)
+            shown = browser.run("""return {tables: [...document.querySelectorAll("main table")].map((one) => one.caption.textContent),
+                rows: document.querySelectorAll("main tbody tr").length, columns: document.querySelectorAll("main thead th").length,
+                fields: [...document.querySelectorAll("main input")].map((one) => one.labels[0].firstChild.textContent)}""")
+            assert [said for said, _ in by_role.get("table", [])] == shown["tables"], (width, name)
+            assert len(by_role.get("rowheader", [])) == shown["rows"], (width, name)
+            assert len(by_role.get("columnheader", [])) == shown["columns"], (width, name)
+            assert [said for said, _ in by_role.get("textbox", [])] == shown["fields"], (width, name)
+
+
 def test_a_phone_shows_all_of_it_without_scrolling_sideways(world):
     with Browser(width=360, height=740) as browser:
-        for name, address in VIEWS.items():
-            show(browser, world.page, address)
+        for name, address in everything(world).items():
+            show_all(browser, world.page, address)
             width = browser.run("return document.documentElement.scrollWidth")
             assert width <= 360, (name, width, browser.run(
                 "return [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > 361).slice(0, 5).map((one) => one.outerHTML.slice(0, 150))"))
@@ -224,8 +313,8 @@ def test_light_and_dark_can_be_read(world):
     with Browser() as browser:
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
-            for name, address in VIEWS.items():
-                show(browser, world.page, address)
+            for name, address in everything(world).items():
+                show_all(browser, world.page, address)
                 weak = browser.run(CONTRAST)
                 assert not weak, (scheme, name, weak)
             grounds[scheme] = browser.run("return getComputedStyle(document.documentElement).backgroundColor")
@@ -490,47 +579,6 @@ def test_credentials_of_a_cluster_that_expire_and_are_renewed(world):
         browser.wait("it is fine again", "return document.querySelector('main h1').textContent === arguments[0]", before)
         show(browser, world.page, "#/clusters")
         browser.wait_for_text("main h1", "3 of 3")
-
-
-def test_fifty_broken_situations_and_what_is_said_first(world):
-    """The page says about each what karmada-lens why is to say, and what to do."""
-    made = advice_rows.make_all(world.sandbox)
-    assert len(made) >= 50, len(made)
-    with Browser() as browser:
-        for row in made:
-            query = urllib.parse.urlencode({"type": row.type, "namespace": row.object_namespace, "name": row.object, "cluster": row.cluster})
-            answer = {}
-
-            def is_said():
-                answer.update(world.page.ask(f"object?{query}"))
-                return row.says(answer["headline"])
-
-            eventually(f"{row.name}: {row._row['headline']!r}; it says {answer.get('headline')!r}", is_said)
-            namespace = urllib.parse.quote(row.object_namespace or "-")
-            show(browser, world.page, f"#/object/{row.type}/{namespace}/{urllib.parse.quote(row.object, safe='')}")
-            if not row.cluster:
-                assert browser.text("main h1") == answer["headline"], row.name
-                assert browser.text("main .advice") in ("", f"What to do: {answer['advice']}"), row.name
-        show(browser, world.page, "#/")
-        eventually("most of them are not fine", lambda: world.page.ask("fleet")["notFine"] >= 40)
-        assert not complaints(browser)
-
-
-PICTURES = {"serve-not-fine": ("#/", 960, 640, "light"), "serve-object": ("#/object/Deployment.v1.apps/shop/web", 960, 720, "light"),
-            "serve-clusters": ("#/clusters", 1100, 480, "dark"), "serve-phone": ("#/", 360, 740, "dark")}
-MOST_BYTES = 150_000
-
-
-def test_pictures_for_the_documents(world):
-    with Browser() as browser:
-        for name, (address, width, height, scheme) in PICTURES.items():
-            browser.resize(width, height)
-            browser.prefer(scheme)
-            show(browser, world.page, address)
-            eventually("the page is live", lambda: "Live" in browser.text("#state"))
-            picture = browser.picture()
-            assert len(picture) < MOST_BYTES, (name, len(picture))
-            (world.pictures / f"{name}.png").write_bytes(picture)
 
 
 ALL = [case for name, case in list(globals().items()) if name.startswith("test_")]

@@ -21,14 +21,14 @@ PATIENCE = 90.0
 
 
 def eventually(what, check):
-    """Repeats the check until it returns something true, and returns that."""
+    """Repeats the check until it returns something true, and returns that. `what` is a text, or a function that makes one."""
     until = time.monotonic() + PATIENCE
     while True:
         found = check()
         if found:
             return found
         if time.monotonic() > until:
-            raise AssertionError(f"waited in vain: {what}")
+            raise AssertionError(f"waited in vain: {what() if callable(what) else what}")
         time.sleep(0.1)
 
 
