@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import pathlib
 import signal
 import socket
@@ -93,6 +94,12 @@ class Sandbox(Server):
         if name not in self._members:
             self._members[name] = Server(self.folder / f"{name}.kubeconfig")
         return self._members[name]
+
+    def steer(self, *words):
+        """karmada-sandbox WORDS, such as "manager down"."""
+        done = subprocess.run([BIN / "karmada-sandbox", *words], env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
     def stop(self):
         self._process.send_signal(signal.SIGINT)

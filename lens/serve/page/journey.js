@@ -35,6 +35,7 @@ export function stateOf(place) {
   if (!place.clusterReady) return {kind: "bad", text: "cluster not ready"};
   if (!place.work) return {kind: "bad", text: "no Work"};
   if (place.isSuspended) return {kind: "warn", text: "suspended"};
+  if (place.cannotBeMade) return {kind: "bad", text: "no manifest"};
   if (place.applied === false) return {kind: "bad", text: "not applied"};
   if (place.applied === null) return {kind: "warn", text: "not applied yet"};
   if (place.health === "Unhealthy") return {kind: "bad", text: "not healthy"};
