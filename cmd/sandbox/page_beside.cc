@@ -13,7 +13,8 @@ namespace cmd {
 namespace {
 
 constexpr char kProgram[] = "karmada-lens";
-constexpr absl::Duration kPatience = absl::Seconds(5), kCheck = absl::Milliseconds(50);
+// Only a busy machine needs so long.
+constexpr absl::Duration kPatience = absl::Seconds(30), kCheck = absl::Milliseconds(50);
 
 // Returns the address that begins a line of the program's output; "" as long as none does.
 std::string AddressIn(const std::string& output) {
@@ -37,6 +38,7 @@ std::unique_ptr<PageBeside> PageBeside::Start(Session& session) {
   for (absl::Duration waited; waited < kPatience && page->url_.empty(); waited += kCheck) {
     base::RealClock().SleepFor(kCheck, base::StopToken());
     page->url_ = AddressIn(page->daemon_.LogTail(5));
+    if (page->url_.empty() && page->daemon_.EndedByItself().has_value()) return nullptr;
   }
   return page->url_.empty() ? nullptr : std::move(page);
 }

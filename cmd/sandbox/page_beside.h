@@ -12,7 +12,7 @@ namespace cmd {
 
 class PageBeside {
  public:
-  // Starts the karmada-lens that lies beside this program, and waits for its address, some seconds
+  // Starts the karmada-lens that lies beside this program, and waits for its address, half a minute
   // at most. Returns null when there is none, or it does not start: the clusters do without.
   static std::unique_ptr<PageBeside> Start(Session& session);
 

@@ -80,6 +80,9 @@ inline constexpr size_t kMostWritersRead = 20000;  // Objects whose last writer 
 inline constexpr size_t kMostFound = 500;          // By a search.
 inline constexpr size_t kMostMessageBytes = 2000;  // Of one message.
 inline constexpr size_t kMostMembersAsked = 200;
+// Selectors of policies of which no claim says whether what they select exists.
+inline constexpr size_t kMostSelectorsAsked = 64;
+inline constexpr absl::Duration kAskSelectorsFor = absl::Seconds(1);
 
 }  // namespace lens::serve
 

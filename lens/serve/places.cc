@@ -122,7 +122,11 @@ class Places {
     json::Value rules = json::Value::Array();
     if (chain_.object != nullptr && chain_.binding != nullptr) {
       const absl::StatusOr<why::Expected> expected = why::ExpectedFor(chain_, target);
-      if (!expected.ok()) place.Set("overridesUnknown", Shortened(expected.status().message()));
+      if (!expected.ok()) {
+        place.Set("overridesUnknown", Shortened(expected.status().message()));
+        // What could not be asked is no failure.
+        place.Set("cannotBeMade", !absl::IsUnavailable(expected.status()));
+      }
       if (expected.ok()) {
         for (const auto* applied :
              {&expected->application.of_cluster_policies, &expected->application.of_policies}) {

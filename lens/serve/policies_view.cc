@@ -1,7 +1,9 @@
 // Policies with what they have claimed, by the claims of the bindings, and with selectors that
-// select nothing, not even what another policy governs. Where not all bindings could be read that
-// an answer depends on, it is null. Of those that govern nothing some are asked about as `why`
-// does, which names what they nearly select; the others have a link to that answer.
+// select nothing, not even what another policy governs: of those for which the claims say so some
+// are asked about, since what was not claimed yet, or cannot be, is in no binding. Where not all
+// bindings could be read that an answer depends on, it is null. Of policies that govern nothing
+// some are asked about as `why` does, which names what they nearly select, and templates that are
+// claimed and have no binding; the others have a link to that answer.
 
 #include <algorithm>
 #include <map>
@@ -18,12 +20,14 @@
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "lens/serve/dead_selectors.h"
 #include "lens/serve/lists.h"
 #include "lens/serve/shown.h"
 #include "lens/serve/views.h"
 #include "lens/why/chain_reader.h"
 #include "lens/why/diagnosis.h"
 #include "lens/why/matching.h"
+#include "lens/why/own_kinds.h"
 
 namespace lens::serve {
 namespace {
@@ -141,9 +145,11 @@ Selected SelectedBy(const json::Value& json, const kube::Object& policy, const C
   return {json["labelSelector"].is_null() ? Verdict::kSomething : Verdict::kNotKnown};
 }
 
-json::Value SelectsNothing(Selected::Verdict verdict) {
+json::Value SelectsNothing(Selected::Verdict verdict, const json::Value& selector,
+                           const kube::Object& policy, DeadSelectors& dead) {
   if (verdict == Selected::Verdict::kNotKnown) return json::Value();
-  return verdict == Selected::Verdict::kNothing;
+  return verdict == Selected::Verdict::kNothing ? dead.IsDead(selector, policy)
+                                                : json::Value(false);
 }
 
 // Which policies have the very same selector by name, so that priority decides between them.
@@ -161,7 +167,7 @@ Rivals RivalsAmong(const why::Objects& policies) {
 }
 
 json::Value PolicyJson(const kube::Object& policy, const Claims& claims, const Rivals& rivals,
-                       json::Value not_fine) {
+                       json::Value not_fine, DeadSelectors& dead) {
   const api::PolicyView view(policy);
   const auto own = claims.by_policy.find(policy.Describe());
   static const Claimed& nothing = *new Claimed();
@@ -176,10 +182,11 @@ json::Value PolicyJson(const kube::Object& policy, const Claims& claims, const R
       }
     }
     const Selected selected = SelectedBy(selector, policy, claimed, claims);
-    selectors.Append(json::Value::Object({{"text", Shortened(text)},
-                                          {"selectsNothing", SelectsNothing(selected.verdict)},
-                                          {"governedBy", selected.governed_by},
-                                          {"alsoIn", std::move(others)}}));
+    selectors.Append(json::Value::Object(
+        {{"text", Shortened(text)},
+         {"selectsNothing", SelectsNothing(selected.verdict, selector, policy, dead)},
+         {"governedBy", selected.governed_by},
+         {"alsoIn", std::move(others)}}));
   }
   json::Value json = SubjectOf(policy.gvk(), policy.key());
   json.Set("priority", view.Priority());
@@ -207,6 +214,8 @@ void Explain(const Asked& asked, const kube::Discovery& served, json::Value& pol
   const why::Diagnosis diagnosis = why::Diagnose(*chain);
   policy.Set("headline", why::AsSentence(Shortened(diagnosis.headline)));
   policy.Set("advice", why::AsSentence(Shortened(diagnosis.advice)));
+  // The claims are those of bindings.
+  policy.Set("claims", static_cast<int64_t>(why::ClaimedOnly(*chain).size()));
 }
 
 void ExplainSome(const Asked& asked, const kube::Discovery& served, json::Value& policies) {
@@ -239,8 +248,9 @@ absl::StatusOr<json::Value> PoliciesView(const Asked& asked) {
   const Rivals rivals = RivalsAmong(policies);
   const NotFine not_fine = asked.viewer.fleet().CountsAt(base::RealClock().SteadyNow());
   json::Value items = json::Value::Array();
+  DeadSelectors dead(asked, *served);
   for (const kube::ObjectPtr& policy : policies) {
-    items.Append(PolicyJson(*policy, claims, rivals, not_fine.OfPolicy(policy->Describe())));
+    items.Append(PolicyJson(*policy, claims, rivals, not_fine.OfPolicy(policy->Describe()), dead));
   }
   ExplainSome(asked, *served, items);
   return json::Value::Object({{"policies", std::move(items)},

@@ -1,7 +1,9 @@
 // Searches the objects of members. Where karmada-search answers for the kind, its cache is asked,
 // once for all clusters; else each cluster is asked through the control plane's proxy, with the
 // viewer's credentials: four at the same time, page by page, of which only what is wanted is kept.
-// A cluster that cannot be asked is named, and the others are shown.
+// A cluster that cannot be asked is named, and the others are shown. An empty answer of the cache
+// does not say that there is nothing: upstream's karmada-search answers so, too, for what no
+// registry selects, where ours has an error.
 
 #include <algorithm>
 #include <atomic>
@@ -43,11 +45,13 @@ struct Page {
   std::string warning;  // What the answer says to be missing.
 };
 
+// `cluster` chooses one of a cache; "": all, or the path names it.
 absl::StatusOr<Page> ReadPage(kube::Client& client, const std::string& path, const Wanted& wanted,
-                              const std::string& next, const base::StopToken& stop) {
+                              const std::string& cluster, const std::string& next,
+                              const base::StopToken& stop) {
   kube::Query query;
   query.Add("limit", absl::StrCat(kPage)).Add("continue", next);
-  query.Add("labelSelector", wanted.labels);
+  query.Add("labelSelector", wanted.labels).Add(api::kClusterParameter, cluster);
   kube::HttpRequest request;
   request.path = absl::StrCat(path, query.text());
   request.timeout = kPagePatience;
@@ -117,9 +121,12 @@ class Search {
         path_(std::move(path)),
         wanted_(Wanted::Of(asked.parameters)) {}
 
-  // Returns kUnavailable when karmada-search does not answer for the kind.
+  // Returns an error when karmada-search does not answer for the kind, or for the cluster, and
+  // kNotFound when its answer is empty.
   absl::StatusOr<json::Value> InCache() {
-    RETURN_IF_ERROR(ReadAll(absl::StrCat(api::kSearchPath, "/cache", path_), ""));
+    ASSIGN_OR_RETURN(const size_t seen,
+                     ReadAll(absl::StrCat(api::kSearchPath, "/cache", path_), ""));
+    if (seen == 0) return absl::NotFoundError("the cache has no such objects");
     return findings_.Answer("karmada-search", 0);
   }
 
@@ -149,10 +156,12 @@ class Search {
     std::atomic<size_t> next = 0;
     const auto ask = [&] {
       for (size_t i = next++; i < clusters.size(); i = next++) {
-        const absl::Status read = ReadAll(
-            absl::StrCat("/apis/", api::Clusters().gvk.ApiVersion(), "/", api::Clusters().plural,
-                         "/", kube::EscapeSegment(clusters[i]), "/proxy", path_),
-            clusters[i]);
+        const absl::Status read =
+            ReadAll(absl::StrCat("/apis/", api::Clusters().gvk.ApiVersion(), "/",
+                                 api::Clusters().plural, "/", kube::EscapeSegment(clusters[i]),
+                                 "/proxy", path_),
+                    clusters[i])
+                .status();
         if (!read.ok()) findings_.Note(absl::StrCat(clusters[i], ": ", read.message()));
       }
     };
@@ -165,31 +174,33 @@ class Search {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // `cluster` is whose objects they are; "": each has it in an annotation.
-  absl::Status ReadAll(const std::string& path, const std::string& cluster) {
+  // Returns how many objects the wanted clusters have, wanted or not. `cluster` is whose objects
+  // they are; "": each has it in an annotation.
+  absl::StatusOr<size_t> ReadAll(const std::string& path, const std::string& cluster) {
     std::string next;
+    size_t seen = 0;
     for (int page_number = 0; page_number < kMostPages; ++page_number) {
       ASSIGN_OR_RETURN(Page page,
-                       ReadPage(asked_.viewer.client(), path, wanted_, next, asked_.stop));
+                       ReadPage(asked_.viewer.client(), path, wanted_,
+                                cluster.empty() ? wanted_.cluster : "", next, asked_.stop));
       if (!page.warning.empty()) findings_.Note(page.warning);
       for (kube::Object& object : page.items) {
         const std::string where =
             cluster.empty() ? std::string(object.Annotation(api::kCachedFromClusterAnnotation))
                             : cluster;
         const bool is_here = wanted_.cluster.empty() || wanted_.cluster == where;
+        seen += is_here ? 1 : 0;
         // Items of a list need not have their kind.
         object.Set({"apiVersion"}, resource_.gvk.ApiVersion());
         object.Set({"kind"}, resource_.gvk.kind);
-        if (is_here && wanted_.Has(object) && !findings_.Add(object, where)) {
-          return absl::OkStatus();
-        }
+        if (is_here && wanted_.Has(object) && !findings_.Add(object, where)) return seen;
       }
       next = page.next;
-      if (next.empty()) return absl::OkStatus();
+      if (next.empty()) return seen;
     }
     findings_.Note(absl::StrCat(cluster.empty() ? "the cache" : cluster, ": only the first ",
                                 kMostPages * kPage, " objects were looked at"));
-    return absl::OkStatus();
+    return seen;
   }
 
   const Asked& asked_;

@@ -59,25 +59,6 @@ Objects Governed(const Chain& chain) {
   return governed;
 }
 
-// The templates that the policy has claimed, and that have no binding yet: the detector writes the
-// claim first.
-Objects ClaimedOnly(const Chain& chain) {
-  std::set<std::string> seen;
-  for (const kube::ObjectPtr& binding : chain.own_bindings) seen.insert(binding->Describe());
-  Objects claimed;
-  for (const kube::ObjectPtr& object : chain.candidates) {
-    std::string claim;
-    ClaimingPolicy(chain, *object, &claim);
-    if (claim != chain.Name() || object->IsDeleting()) continue;
-    const api::BindingAddress at = api::BindingOf(object->kind(), object->key());
-    if (!chain.CouldRead(at.resource.gvk, at.key)) continue;
-    const std::string binding = absl::StrCat(at.resource.gvk.kind, " ", at.key.ToString());
-    // Two selectors may have read it twice.
-    if (seen.insert(binding).second) claimed.push_back(object);
-  }
-  return claimed;
-}
-
 // What of a template has not arrived.
 struct Lack {
   std::string text;  // "is placed nowhere"; "" when all of it has.
@@ -160,6 +141,23 @@ std::string FirstFailure(const Chain& chain) {
 }
 
 }  // namespace
+
+Objects ClaimedOnly(const Chain& chain) {
+  std::set<std::string> seen;
+  for (const kube::ObjectPtr& binding : chain.own_bindings) seen.insert(binding->Describe());
+  Objects claimed;
+  for (const kube::ObjectPtr& object : chain.candidates) {
+    std::string claim;
+    ClaimingPolicy(chain, *object, &claim);
+    if (claim != chain.Name() || object->IsDeleting()) continue;
+    const api::BindingAddress at = api::BindingOf(object->kind(), object->key());
+    if (!chain.CouldRead(at.resource.gvk, at.key)) continue;
+    const std::string binding = absl::StrCat(at.resource.gvk.kind, " ", at.key.ToString());
+    // Two selectors may have read it twice.
+    if (seen.insert(binding).second) claimed.push_back(object);
+  }
+  return claimed;
+}
 
 Findings OwnObjectNamesNoCluster(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain) || IsCluster(chain)) return {};

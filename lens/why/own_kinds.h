@@ -31,6 +31,10 @@ Findings QuotaIsExceeded(const Chain& chain);
 Findings QuotaRefusesTemplates(const Chain& chain);
 Findings ServiceHasNoEndpoints(const Chain& chain);
 
+// Returns the templates that the policy has claimed, and that have no binding yet: the detector
+// writes the claim first. They are none about other objects.
+Objects ClaimedOnly(const Chain& chain);
+
 // Returns the kinds that the policy or override policy selects and that could not be read.
 std::vector<std::string> UnreadKinds(const Chain& chain);
 

@@ -3,6 +3,7 @@
 import copy
 import pathlib
 import re
+import urllib.parse
 
 import yaml
 
@@ -47,9 +48,26 @@ class Row:
             text = text.replace(name, filled)
         return yaml.safe_load(text)
 
+    @property
+    def headline(self):
+        return self._row["headline"]
+
+    @property
+    def address(self):
+        """Where the page shows it."""
+        parts = [self.type, self.object_namespace or "-", self.object]
+        address = "#/object/" + "/".join(urllib.parse.quote(part, safe="") for part in parts)
+        return f"{address}?cluster={urllib.parse.quote(self.cluster)}" if self.cluster else address
+
+    @property
+    def query(self):
+        """What asks the same of api/object."""
+        given = {"type": self.type, "namespace": self.object_namespace, "name": self.object, "cluster": self.cluster}
+        return urllib.parse.urlencode(given)
+
     def says(self, headline):
         """Whether this is the first line that the row has."""
-        wanted = re.escape(self._row["headline"]).replace(r"\$TIME", ".*").replace(r"\$ANY", ".*")
+        wanted = re.escape(self.headline).replace(r"\$TIME", ".*").replace(r"\$ANY", ".*")
         return re.fullmatch(wanted, headline.rstrip("."), re.IGNORECASE | re.DOTALL) is not None
 
     def make(self, sandbox):

@@ -6,7 +6,6 @@ import time
 import urllib.error
 import urllib.parse
 
-import advice_rows
 from plane import Line, Page, eventually
 from webdriver import ENTER, ESCAPE, TAB, Browser
 
@@ -17,6 +16,13 @@ VIEWS = {
     "cluster": "#/object/Cluster.v1alpha1.cluster.karmada.io/-/member1", "explain": "#/explain?text=SyncFailed",
     "search-form": "#/search", "what-if-form": "#/what-if",
 }
+
+
+def everything(world):
+    """The address of each view, and of the page about each thing that is wrong."""
+    return {**VIEWS, **{row.name: row.address for row in world.rows()}}
+
+
 READY = """
 const heading = document.querySelector("main h1");
 return heading && decodeURIComponent(location.hash) === decodeURIComponent(arguments[0]) && document.body.dataset.shown === location.hash
@@ -33,9 +39,50 @@ def show(browser, page, address):
     return browser.wait(f"the view {address}", READY, address)
 
 
+def show_all(browser, page, address):
+    """As show, with everything opened that is folded."""
+    heading = show(browser, page, address)
+    browser.run("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+    return heading
+
+
 def complaints(browser):
     """The browser's complaints, but for answers with an error, which are expected where they come."""
     return [text for text in browser.complaints() if "Failed to load resource" not in text]
+
+
+PICTURES = {"serve-not-fine": ("#/", 960, 640, "light"), "serve-object": ("#/object/Deployment.v1.apps/shop/web", 960, 720, "light"),
+            "serve-clusters": ("#/clusters", 1100, 480, "dark"), "serve-phone": ("#/", 360, 740, "dark")}
+MOST_BYTES = 150_000
+
+
+def test_pictures_for_the_documents(world):
+    """Before the other situations are there."""
+    with Browser() as browser:
+        for name, (address, width, height, scheme) in PICTURES.items():
+            browser.resize(width, height)
+            browser.prefer(scheme)
+            show(browser, world.page, address)
+            eventually("the page is live", lambda: "Live" in browser.text("#state"))
+            picture = browser.picture()
+            assert len(picture) < MOST_BYTES, (name, len(picture))
+            (world.pictures / f"{name}.png").write_bytes(picture)
+
+
+def test_broken_situations_and_what_is_said_first(world):
+    """The page says about each what karmada-lens why is to say, and what to do."""
+    rows = world.rows()
+    assert len(rows) >= 80, len(rows)
+    with Browser() as browser:
+        for row in rows:
+            heading = show(browser, world.page, row.address)
+            assert row.says(heading), (row.name, row.headline, heading)
+            answer = world.page.ask(f"object?{row.query}")
+            assert browser.text("main h1") == answer["headline"], row.name
+            assert browser.text("main .advice") == (f"What to do: {answer['advice']}" if answer["advice"] else ""), row.name
+        show(browser, world.page, "#/")
+        eventually("most of them are not fine", lambda: world.page.ask("fleet")["notFine"] >= 40)
+        assert not complaints(browser)
 
 
 def test_each_view_has_a_headline_and_no_complaint(world):
@@ -59,23 +106,309 @@ def test_the_headlines_say_what_is_wrong(world):
         assert "affected" in show(browser, world.page, VIEWS["what-if"])
 
 
+MOST_PAGES = 4000
+
+
 def test_each_link_leads_somewhere(world):
     script = "return [...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))"
     with Browser() as browser:
-        open_links, seen = list(VIEWS.values()), set()
-        while open_links and len(seen) < 90:
-            address = open_links.pop(0)
-            if address in seen:
-                continue
-            seen.add(address)
+        queue = list(everything(world).values())
+        seen = set(queue)
+        for address in queue:
             assert show(browser, world.page, address), address
             assert not browser.text("#alert"), (address, browser.text("#alert"))
             for link in browser.run(script):
                 assert link.startswith("#"), f"{address} links to {link}"
-                if link.startswith("#/"):
-                    open_links.append(link)
-        assert len(seen) > 30, seen
+                if link.startswith("#/") and link not in seen:
+                    seen.add(link)
+                    queue.append(link)
+            assert len(queue) <= MOST_PAGES, f"the links do not end: {queue[-20:]}"
         assert not complaints(browser)
+
+
+CLUSTER = "#/object/Cluster.v1alpha1.cluster.karmada.io/-/"
+
+
+def boxes(browser):
+    """The picture of a template's way: what each box says, its state, and where it leads."""
+    return browser.run("""return [...document.querySelectorAll(".journey > a, .journey > g")].map((one) => [one.getAttribute("aria-label"),
+        one.closest("[class^=is-]")?.getAttribute("class") ?? one.querySelector("[class^=is-]").getAttribute("class"), one.getAttribute("href") ?? ""])""")
+
+
+def table(browser, caption):
+    """What the rows of a table say, by column."""
+    return browser.run("""const found = [...document.querySelectorAll("main table")].find((one) => one.caption.textContent === arguments[0]);
+        const names = [...(found?.tHead.rows[0].cells ?? [])].map((one) => one.textContent);
+        return [...(found?.tBodies[0].rows ?? [])].map((row) => Object.fromEntries([...row.cells].map((one, i) => [names[i], one.innerText.trim()])))""", caption)
+
+
+PLACES = "Wanted and there, cluster by cluster"
+
+
+def test_the_way_of_a_template_as_a_picture_and_a_table(world):
+    with Browser() as browser:
+        show(browser, world.page, VIEWS["object"])
+        policy, template, binding, first, second = boxes(browser)
+        assert policy == ["web, PropagationPolicy", "is-good", "#/object/PropagationPolicy.v1alpha1.policy.karmada.io/shop/web"], policy
+        assert template == ["web, Deployment", "is-good", ""], template
+        assert binding == ["web-deployment, 2 clusters", "is-good", "#/object/ResourceBinding.v1alpha2.work.karmada.io/shop/web-deployment"], binding
+        # The daemon may have heard of the override only when member1 had it.
+        assert first[0] in ("member1, no Work, 0 of 4 ready", "member1, no manifest, 4 of 4 ready") and first[1:] == ["is-bad", CLUSTER + "member1"], first
+        assert second == ["member2, applied, 4 of 4 ready", "is-good", CLUSTER + "member2"], second
+        assert browser.run("return [...document.querySelectorAll('.journey path')].map((one) => one.getAttribute('class') ?? '')") == ["", "", "is-bad", ""]
+        bad, good = table(browser, PLACES)
+        assert f"{bad['Cluster']}, {bad['State']}, {bad['Replicas']}" == first[0], bad
+        assert "OverridePolicy shop/paths" in bad["Overrides"] and "the path does not exist" in bad["Overrides"], bad
+        assert good == {"Cluster": "member2", "State": "applied", "Replicas": "4 of 4 ready", "Member": "has it",
+                        "Overrides": "OverridePolicy shop/paths spec.overrideRules[1].overriders"}, good
+        browser.run("document.querySelector('main table a[href*=OverridePolicy]').click()")
+        override = "#/object/OverridePolicy.v1alpha1.policy.karmada.io/shop/paths"
+        assert "OverridePolicy shop/paths" in browser.wait("the override policy", READY, override)
+
+        show(browser, world.page, "#/object/Deployment.v1.apps/shop/hungry")
+        browser.wait_for_text("main .journey", "not healthy, 0 of 4 ready")
+        assert boxes(browser)[-1] == ["member3, not healthy, 0 of 4 ready", "is-bad", CLUSTER + "member3"]
+        assert "0 of 4 replicas are available" in table(browser, PLACES)[0]["Member"], table(browser, PLACES)
+
+        show(browser, world.page, "#/object/Deployment.v1.apps/shop/lonely")
+        assert boxes(browser) == [["no policy, nothing selects it", "is-bad", ""], ["lonely, Deployment", "is-good", ""],
+                                  ["no binding, nothing is scheduled", "is-bad", ""]], boxes(browser)
+        show(browser, world.page, "#/object/Deployment.v1.apps/shop/picky")
+        assert boxes(browser)[2][:2] == ["picky-deployment, no cluster chosen", "is-bad"], boxes(browser)
+        show(browser, world.page, "#/object/Deployment.v1.apps/shop/picky?cluster=member1")
+        assert boxes(browser)[2][:2] == ["picky-deployment, not in member1", "is-bad"], boxes(browser)
+        show(browser, world.page, VIEWS["object"] + "?cluster=member2")
+        assert [one[0] for one in boxes(browser)[2:]] == ["web-deployment, member2 alone is shown", "member2, applied, 4 of 4 ready"], boxes(browser)
+        show(browser, world.page, "#/object/Deployment.v1.apps/fine/ranked")
+        selecting = table(browser, "The first one goes before the others")
+        assert selecting == [{"Policy": "PropagationPolicy fine/first", "Priority": "7", "Governs": "governs it"},
+                             {"Policy": "PropagationPolicy fine/second", "Priority": "2", "Governs": ""}], selecting
+
+
+def test_one_cluster_is_asked_about_by_the_form_on_the_page(world):
+    with Browser() as browser:
+        show(browser, world.page, "#/object/Deployment.v1.apps/fine/ranked")
+        browser.press("/")
+        assert browser.run("return document.activeElement.name") == "cluster"
+        browser.write("member1")
+        browser.press(ENTER)
+        heading = browser.wait("the answer about one cluster", READY, "#/object/Deployment.v1.apps/fine/ranked?cluster=member1")
+        assert "member1 is not chosen for Deployment fine/ranked" in heading, heading
+        assert "member1 does not have it" in browser.text("main")
+
+
+def test_an_override_that_fails_later_is_seen_in_the_picture(world):
+    world.sandbox.create_all(f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: later, namespace: fine}}
+spec: {world.spec}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {{name: later, namespace: fine}}
+spec:
+  resourceSelectors: [{{apiVersion: apps/v1, kind: Deployment, name: later}}]
+  placement: {{clusterAffinity: {{clusterNames: [member1]}}}}
+""")
+    with Browser() as browser:
+        show(browser, world.page, "#/object/Deployment.v1.apps/fine/later")
+        browser.wait_for_text("main .journey", "applied, 4 of 4 ready")
+        world.sandbox.create_all("""
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: later, namespace: fine}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: later}]
+  overrideRules: [{overriders: {plaintext: [{path: /spec/nothing, operator: replace, value: 1}]}}]
+""")
+        browser.wait_for_text("main h1", "cannot be made")
+        # What is said first and the picture are of one answer.
+        assert boxes(browser)[-1] == ["member1, no manifest, 4 of 4 ready", "is-bad", CLUSTER + "member1"], boxes(browser)
+
+
+def test_a_difference_to_the_member_is_shown_and_goes(world):
+    path = "/apis/apps/v1/namespaces/fine/deployments/catalogue"
+    member = world.sandbox.member("member2")
+
+    def is_written():
+        try:
+            deployment = member.call("GET", path)
+            deployment["spec"]["template"]["spec"]["containers"][0]["image"] = "registry.example/catalogue:other"
+            return member.call("PUT", path, deployment)
+        except urllib.error.HTTPError as error:
+            assert error.code == 409, error.read()  # Its status has been written meanwhile.
+            return None
+
+    with Browser() as browser:
+        show(browser, world.page, "#/object/Deployment.v1.apps/fine/catalogue")
+        browser.wait("it has arrived", "return document.querySelectorAll('.journey .is-good').length === 5")
+        world.sandbox.steer("manager", "down")  # It would put it right at once.
+        try:
+            eventually("the member's object is changed", is_written)
+            browser.wait_for_text("main .journey", "differs")
+            label, state, _ = boxes(browser)[-1]
+            assert label.startswith("member2, differs, ") and state == "is-warn", label
+            row = table(browser, PLACES)[1]
+            assert row["State"] == "differs" and "differs in spec.template.spec.containers" in row["Member"], row
+            assert table(browser, PLACES)[0]["State"] == "applied"
+        finally:
+            world.sandbox.steer("manager", "up")
+        browser.wait("the daemon has put it right", "return document.querySelectorAll('.journey .is-good').length === 5")
+
+
+def test_events_are_in_the_order_of_time(world):
+    def event(number, seconds_ago):
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - seconds_ago))
+        world.sandbox.create({"apiVersion": "v1", "kind": "Event", "metadata": {"name": f"ordered-{number}", "namespace": "shop"},
+                              "involvedObject": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "lonely"},
+                              "reason": f"Ordered{number}", "message": "one of three", "type": "Normal", "source": {"component": "somebody"},
+                              "firstTimestamp": when, "lastTimestamp": when, "count": number})
+
+    def order(browser, caption):
+        return [row["What"].split()[1] for row in table(browser, caption) if " Ordered" in row["What"]]
+
+    # Neither their names nor when they were written says the order.
+    event(3, 30)
+    event(1, 90)
+    event(2, 60)
+    with Browser() as browser:
+        show(browser, world.page, "#/object/Deployment.v1.apps/shop/lonely")
+        browser.wait_for_text("main", "Ordered2")
+        assert order(browser, "The latest last") == ["Ordered1", "Ordered2", "Ordered3"]
+        last = next(row for row in table(browser, "The latest last") if "Ordered3" in row["What"])
+        assert last["What"] == "normal Ordered3 one of three (3 times)" and last["By"] == "somebody", last
+        assert last["About"] == "Deployment shop/lonely" and last["When"].endswith(" ago"), last
+        show(browser, world.page, "#/hour")
+        browser.wait_for_text("main", "Ordered2")
+        assert order(browser, "The latest first") == ["Ordered3", "Ordered2", "Ordered1"]
+
+
+POLICIES = "Policies: those that govern nothing first, then by namespace and priority"
+
+
+def test_policies_near_misses_dead_selectors_and_priorities(world):
+    with Browser() as browser:
+        show(browser, world.page, "#/policies?namespace=shop")
+        near = browser.run("""return [...document.querySelectorAll("main section.group")].map((one) => one.innerText)""")
+        typo = next(text for text in near if text.startswith("PropagationPolicy shop/typo"))
+        assert "it selects only the name lonly; there is Deployment shop/lonely." in typo, typo
+        assert "What to do: Add a selector with name: lonely to it." in typo, typo
+        rows = {row["Policy"]: row for row in table(browser, POLICIES)}
+        typo = rows["PropagationPolicy shop/typo"]
+        assert typo["Governs"] == "governs nothing" and typo["Selectors"] == "apps/v1 Deployment shop/lonly selects nothing", typo
+        web = rows["PropagationPolicy shop/web"]
+        assert web["Governs"] == "1 template, 1 not fine" and web["Selectors"] == "apps/v1 Deployment shop/web", web
+        # It waits for an override policy, and has claimed nothing; what it selects is there.
+        waits = rows["PropagationPolicy shop/waits"]
+        assert waits["Governs"] == "governs nothing" and waits["Selectors"] == "apps/v1 Deployment shop/waits", waits
+
+        show(browser, world.page, "#/policies?namespace=fine")
+        assert browser.text("main h1").endswith("nothing.")
+        rows = {row["Policy"]: row for row in table(browser, POLICIES)}
+        assert rows["PropagationPolicy fine/catalogue"]["Selectors"].split("\n") == [
+            "apps/v1 Deployment fine/catalogue", "v1 ConfigMap fine/settings selects nothing"], rows
+        first, second = rows["PropagationPolicy fine/first"], rows["PropagationPolicy fine/second"]
+        assert (first["Priority"], first["Governs"], first["Selectors"]) == (
+            "7", "1 template", "apps/v1 Deployment fine/ranked also in PropagationPolicy fine/second"), first
+        assert (second["Priority"], second["Governs"], second["Selectors"]) == (
+            "2", "governs nothing", "apps/v1 Deployment fine/ranked governed by PropagationPolicy fine/first also in PropagationPolicy fine/first"), second
+        order = list(rows)
+        assert order.index("PropagationPolicy fine/second") < order.index("PropagationPolicy fine/first"), "what governs nothing is first"
+        # A template that is claimed and has no binding is governed.
+        roles = rows["ClusterPropagationPolicy roles"]
+        assert roles["Governs"].startswith("1 template") and "selects nothing" not in roles["Selectors"], roles
+
+
+def test_what_if_by_its_form(world):
+    fates = """return Object.fromEntries([...document.querySelectorAll("main section.group")].map((one) =>
+        [one.querySelector("h2 a").textContent, [one.querySelector("h2 .mark").textContent, one.innerText]]))"""
+    # Nothing is evicted without these.
+    page = Page(world.sandbox.kubeconfig, "--feature-gates=Failover=true", "--enable-no-execute-taint-eviction=true")
+    try:
+        with Browser() as browser:
+            show(browser, page, "#/what-if")
+            browser.press("/")
+            assert browser.run("return document.activeElement.id") == "cluster-1"
+            browser.press(ENTER)
+            assert browser.run("return document.querySelector('main form').matches(':invalid')"), "a cluster is to be named"
+            browser.write("member2")
+            browser.press(ENTER)
+            heading = browser.wait("the answer", READY, "#/what-if?drain=member2")
+            assert "affected" in heading, heading
+            found = browser.run(fates)
+            assert found["Deployment fine/ranked"][0] == "pinned there", found
+            assert "leaves member2" in found["Deployment fine/ranked"][1], found
+            assert found["Deployment fine/catalogue"][0] == "shrinks", found
+            assert "member2: goes" in found["Deployment fine/catalogue"][1], found
+            assert "karmada-lens plan --drain member2 " in browser.text("main .command pre")
+            # What was asked stands in the form, and another change can be added to it.
+            assert browser.run("return [document.getElementById('cluster-1').value, document.getElementById('change-1').value]") == ["member2", "drain"]
+            browser.run("[...document.querySelectorAll('main form button')].find((one) => one.textContent === 'And another change').click()")
+            assert browser.run("return document.activeElement.id") == "cluster-2"
+            browser.write("member1")
+            browser.press(TAB)
+            browser.write("leaves")
+            assert browser.run("return document.getElementById('change-2').value") == "without"
+            browser.run("document.getElementById('cluster-2').focus()")
+            browser.press(ENTER)
+            browser.wait("the answer to both", READY, "#/what-if?drain=member2&without=member1")
+            assert "member1" in browser.text("main strong") and "member2 gets the taint drain:NoExecute" in browser.text("main strong")
+            found = browser.run(fates)
+            assert found["Deployment fine/catalogue"][0] in ("pinned there", "in no cluster then"), found
+            assert "--without member1 --drain member2" in browser.text("main .command pre")
+            # One whose cluster is emptied does not count.
+            assert browser.run("return document.querySelectorAll('main fieldset').length") == 2
+            browser.run("document.getElementById('cluster-1').value = ''; document.getElementById('cluster-2').focus()")
+            browser.press(ENTER)
+            browser.wait("the answer to one", READY, "#/what-if?without=member1")
+            assert not complaints(browser)
+    finally:
+        page.stop()
+
+
+FOUND = "By namespace, name and cluster"
+
+
+def test_search_by_its_form(world):
+    def search(browser, **fields):
+        """Types into the fields, and returns what is found."""
+        show(browser, world.page, "#/search")
+        for name, value in fields.items():
+            browser.run("document.getElementById(arguments[0]).focus()", f"field-{name}")
+            browser.write(value)
+        browser.press(ENTER)
+        browser.wait("the answer", "return location.hash.includes('?') && document.body.dataset.shown === location.hash")
+        rows = table(browser, FOUND)
+        assert browser.text("main h1") == f"{len(rows)} found.", (fields, browser.text("main h1"))
+        return rows
+
+    with Browser() as browser:
+        pods = search(browser, namespace="fine", name="CATALOGUE")
+        assert len(pods) == 8 and {row["Cluster"] for row in pods} == {"member1", "member2"}, pods
+        assert "3 clusters were asked" in browser.text("main")
+        for row in pods:
+            assert row["Object"].startswith("Pod fine/catalogue-") and row["State"] == "Running", row
+            assert row["Images"] == "registry.example/catalogue:1.25" and row["Node"].startswith(row["Cluster"] + "-node"), row
+            assert row["Owner"].startswith("ReplicaSet/catalogue-"), row
+        named = {row["Object"] for row in pods}
+        assert {row["Object"] for row in search(browser, owner="replicaset/catalogue")} == named
+        by_image = search(browser, image="catalogue:1.26")
+        assert by_image and {row["Images"] for row in by_image} == {"registry.example/catalogue:1.26"}, "the override has been applied to these"
+        assert all(row["Object"].startswith("Pod shop/web-") and row["Cluster"] == "member2" for row in by_image), by_image
+        node = pods[0]["Node"]
+        on_node = search(browser, node=node, namespace="fine", name="catalogue")
+        assert {row["Object"] for row in on_node} == {row["Object"] for row in pods if row["Node"] == node}
+        labelled = search(browser, labels="app=hungry")
+        assert len(labelled) == 4 and all(row["Object"].startswith("Pod shop/hungry-") and row["Cluster"] == "member3" for row in labelled), labelled
+        assert search(browser, labels="app=hungry", cluster="member1") == []
+        assert "No object that could be read has all of this" in browser.text("main")
+        # A template in a member leads to its way; what somebody else has made has none.
+        deployments = search(browser, type="deployment", name="catalogue")
+        assert [(row["Object"], row["Cluster"], row["State"], row["Template"]) for row in deployments] == [
+            ("Deployment fine/catalogue", cluster, "4/4 ready", "its way") for cluster in ("member1", "member2")], deployments
+        browser.run("[...document.querySelectorAll('main td a')].find((one) => one.textContent === 'its way').click()")
+        assert "fine/catalogue" in browser.wait("its way", READY, "#/object/Deployment.v1.apps/fine/catalogue")
 
 
 def test_text_of_objects_never_becomes_markup(world):
@@ -127,6 +460,7 @@ def test_it_follows_what_changes_and_keeps_the_focus(world):
 
 def test_by_keyboard_alone(world):
     with Browser() as browser:
+        world.rows()
         show(browser, world.page, "#/")
         browser.press(TAB)
         assert browser.run("return document.activeElement.id") == "skip"
@@ -144,6 +478,18 @@ def test_by_keyboard_alone(world):
         target = browser.run("return document.activeElement.getAttribute('href')")
         browser.press(ENTER)
         browser.wait("Enter follows the link", READY, target)
+        browser.press("f")
+        browser.wait("f leads back", READY, "#/")
+        # Each link of the front page, and each fold, in the order in which it is read; then again the first one.
+        browser.run("""window.focused = [];
+            document.querySelector("main").addEventListener("focusin", (event) => window.focused.push(event.target))""")
+        number = browser.run("""window.reachable = [...document.querySelectorAll("main a[href], main summary, main button")].filter((one) => one.checkVisibility());
+            return window.reachable.length""")
+        assert number > 80, number
+        browser.press(*["j"] * (number + 1))
+        assert browser.run("""return window.focused.length === arguments[0] + 1 && window.focused.at(-1) === window.reachable[0]
+            && window.reachable.every((one, i) => one === window.focused[i])""", number)
+        assert browser.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid", "what has the focus is seen to have it"
         browser.press("?")
         assert browser.run("return document.getElementById('help').open")
         browser.press(ESCAPE)
@@ -178,8 +524,8 @@ def test_a_screen_reader_finds_its_way(world):
       live: document.querySelectorAll("[aria-live], [role=alert]").length > 1, lang: document.documentElement.lang,
     };"""
     with Browser() as browser:
-        for name, address in VIEWS.items():
-            show(browser, world.page, address)
+        for name, address in everything(world).items():
+            show_all(browser, world.page, address)
             found = browser.run(script)
             levels = found.pop("levels")
             assert levels[0] == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:])), (name, levels)
@@ -187,10 +533,38 @@ def test_a_screen_reader_finds_its_way(world):
                              "ids": [], "live": True, "lang": "en"}, (name, found)
 
 
+# What somebody can do something with, or has to be told the name of.
+NAMED = {"link", "button", "textbox", "searchbox", "combobox", "DisclosureTriangle", "table", "navigation", "region", "image", "dialog", "heading"}
+
+
+def test_a_screen_reader_is_told_roles_and_names(world):
+    """As the browser tells them: a role that the style or the markup has taken away is not there."""
+    with Browser() as browser:
+        for width, (name, address) in [(width, one) for width in (1200, 360) for one in VIEWS.items()]:
+            browser.resize(width, 800)
+            heading = show_all(browser, world.page, address)
+            tree = browser.told()
+            nameless = [role for role, said, _ in tree if role in NAMED and not said]
+            assert not nameless, (width, name, nameless)
+            by_role = {}
+            for role, said, properties in tree:
+                by_role.setdefault(role, []).append((said, properties))
+            assert [said for said, properties in by_role["heading"] if properties["level"] == 1] == [heading], (width, name, by_role["heading"])
+            assert [said for said, _ in by_role["navigation"]] == ["Views"] and len(by_role["main"]) == len(by_role["banner"]) == 1, (width, name)
+            assert {"Not fine", "Clusters", "Policies", "Search", "What if", "Last hour"} <= {said for said, _ in by_role["link"]}, (width, name)
+            shown = browser.run("""return {tables: [...document.querySelectorAll("main table")].map((one) => one.caption.textContent),
+                rows: document.querySelectorAll("main tbody tr").length, columns: document.querySelectorAll("main thead th").length,
+                fields: [...document.querySelectorAll("main input")].map((one) => one.labels[0].firstChild.textContent)}""")
+            assert [said for said, _ in by_role.get("table", [])] == shown["tables"], (width, name)
+            assert len(by_role.get("rowheader", [])) == shown["rows"], (width, name)
+            assert len(by_role.get("columnheader", [])) == shown["columns"], (width, name)
+            assert [said for said, _ in by_role.get("textbox", [])] == shown["fields"], (width, name)
+
+
 def test_a_phone_shows_all_of_it_without_scrolling_sideways(world):
     with Browser(width=360, height=740) as browser:
-        for name, address in VIEWS.items():
-            show(browser, world.page, address)
+        for name, address in everything(world).items():
+            show_all(browser, world.page, address)
             width = browser.run("return document.documentElement.scrollWidth")
             assert width <= 360, (name, width, browser.run(
                 "return [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > 361).slice(0, 5).map((one) => one.outerHTML.slice(0, 150))"))
@@ -224,8 +598,8 @@ def test_light_and_dark_can_be_read(world):
     with Browser() as browser:
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
-            for name, address in VIEWS.items():
-                show(browser, world.page, address)
+            for name, address in everything(world).items():
+                show_all(browser, world.page, address)
                 weak = browser.run(CONTRAST)
                 assert not weak, (scheme, name, weak)
             grounds[scheme] = browser.run("return getComputedStyle(document.documentElement).backgroundColor")
@@ -490,47 +864,6 @@ def test_credentials_of_a_cluster_that_expire_and_are_renewed(world):
         browser.wait("it is fine again", "return document.querySelector('main h1').textContent === arguments[0]", before)
         show(browser, world.page, "#/clusters")
         browser.wait_for_text("main h1", "3 of 3")
-
-
-def test_fifty_broken_situations_and_what_is_said_first(world):
-    """The page says about each what karmada-lens why is to say, and what to do."""
-    made = advice_rows.make_all(world.sandbox)
-    assert len(made) >= 50, len(made)
-    with Browser() as browser:
-        for row in made:
-            query = urllib.parse.urlencode({"type": row.type, "namespace": row.object_namespace, "name": row.object, "cluster": row.cluster})
-            answer = {}
-
-            def is_said():
-                answer.update(world.page.ask(f"object?{query}"))
-                return row.says(answer["headline"])
-
-            eventually(f"{row.name}: {row._row['headline']!r}; it says {answer.get('headline')!r}", is_said)
-            namespace = urllib.parse.quote(row.object_namespace or "-")
-            show(browser, world.page, f"#/object/{row.type}/{namespace}/{urllib.parse.quote(row.object, safe='')}")
-            if not row.cluster:
-                assert browser.text("main h1") == answer["headline"], row.name
-                assert browser.text("main .advice") in ("", f"What to do: {answer['advice']}"), row.name
-        show(browser, world.page, "#/")
-        eventually("most of them are not fine", lambda: world.page.ask("fleet")["notFine"] >= 40)
-        assert not complaints(browser)
-
-
-PICTURES = {"serve-not-fine": ("#/", 960, 640, "light"), "serve-object": ("#/object/Deployment.v1.apps/shop/web", 960, 720, "light"),
-            "serve-clusters": ("#/clusters", 1100, 480, "dark"), "serve-phone": ("#/", 360, 740, "dark")}
-MOST_BYTES = 150_000
-
-
-def test_pictures_for_the_documents(world):
-    with Browser() as browser:
-        for name, (address, width, height, scheme) in PICTURES.items():
-            browser.resize(width, height)
-            browser.prefer(scheme)
-            show(browser, world.page, address)
-            eventually("the page is live", lambda: "Live" in browser.text("#state"))
-            picture = browser.picture()
-            assert len(picture) < MOST_BYTES, (name, len(picture))
-            (world.pictures / f"{name}.png").write_bytes(picture)
 
 
 ALL = [case for name, case in list(globals().items()) if name.startswith("test_")]

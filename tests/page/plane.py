@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import pathlib
 import signal
 import socket
@@ -21,14 +22,14 @@ PATIENCE = 90.0
 
 
 def eventually(what, check):
-    """Repeats the check until it returns something true, and returns that."""
+    """Repeats the check until it returns something true, and returns that. `what` is a text, or a function that makes one."""
     until = time.monotonic() + PATIENCE
     while True:
         found = check()
         if found:
             return found
         if time.monotonic() > until:
-            raise AssertionError(f"waited in vain: {what}")
+            raise AssertionError(f"waited in vain: {what() if callable(what) else what}")
         time.sleep(0.1)
 
 
@@ -93,6 +94,12 @@ class Sandbox(Server):
         if name not in self._members:
             self._members[name] = Server(self.folder / f"{name}.kubeconfig")
         return self._members[name]
+
+    def steer(self, *words):
+        """karmada-sandbox WORDS, such as "manager down"."""
+        done = subprocess.run([BIN / "karmada-sandbox", *words], env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
     def stop(self):
         self._process.send_signal(signal.SIGINT)

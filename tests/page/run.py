@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 
+import advice_rows
 import cases
 import plane
 
@@ -32,7 +33,22 @@ class World:
         self.gate = plane.Gate(self.sandbox)
         self.certificate = self._certificate()
         self.page = plane.Page(self.sandbox.kubeconfig)
+        self._rows = None
         plane.eventually("the good Deployment has arrived and the bad ones have not", self._is_settled)
+
+    def rows(self):
+        """Some eighty situations more in which something is wrong, from the first call on; each is what it is to be."""
+        if self._rows is None:
+            self._rows = advice_rows.make_all(self.sandbox)
+            for row in self._rows:
+                said = {}
+
+                def is_said(row=row, said=said):
+                    said.update(self.page.ask(f"object?{row.query}"))
+                    return row.says(said["headline"])
+
+                plane.eventually(lambda row=row, said=said: f"{row.name}: {row.headline!r}; it says {said.get('headline')!r}", is_said)
+        return self._rows
 
     def _is_settled(self):
         causes = self.page.ask("fleet")["groups"]

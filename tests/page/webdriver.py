@@ -119,6 +119,12 @@ class Browser:
         """Runs the script in each page that is opened from now on, before those of the page."""
         self._do("POST", "/goog/cdp/execute", {"cmd": "Page.addScriptToEvaluateOnNewDocument", "params": {"source": script}})
 
+    def told(self):
+        """What the browser tells a screen reader of the page, in order: (role, name, properties) of each thing that is not left out."""
+        nodes = self._do("POST", "/goog/cdp/execute", {"cmd": "Accessibility.getFullAXTree", "params": {}})["nodes"]
+        return [(node["role"]["value"], node.get("name", {}).get("value", "").strip(),
+                 {one["name"]: one["value"].get("value") for one in node.get("properties", [])}) for node in nodes if not node["ignored"]]
+
     def picture(self):
         return base64.b64decode(self._do("GET", "/screenshot"))
 

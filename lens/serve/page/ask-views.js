@@ -1,6 +1,6 @@
 // Views that ask for something first: search in the members, what if, and what a reason means.
 
-import {command, el, hash, link, mark, table, unread, when} from "./dom.js";
+import {command, el, hash, link, mark, plural, table, unread, when} from "./dom.js";
 import {filter} from "./list-views.js";
 
 // ---- Search.
@@ -25,7 +25,7 @@ export const search = {
     !answer && el("p", null, "Fill in one field or several: what is found has all of them. ",
       el("a", {href: hash("search", {image: "nginx"})}, "Who runs nginx?")),
     answer && el("p", {class: "soft"}, answer.via === "karmada-search" ? "From the cache of karmada-search: of the clusters and kinds that its registries name."
-      : `${answer.clustersAsked} clusters were asked through the control plane's proxy.`),
+      : `${plural(answer.clustersAsked, "cluster")} ${answer.clustersAsked === 1 ? "was" : "were"} asked through the control plane's proxy.`),
     answer?.items.length === 0 && el("p", null, "No object that could be read has all of this. Kinds are those that kubectl knows, and names and images are compared without case."),
     answer?.items.length > 0 && table("By namespace, name and cluster", [
       {label: "Object", cell: (one) => el("bdi", null, `${one.kind} ${one.namespace ? `${one.namespace}/` : ""}${one.name}`)},
@@ -63,14 +63,46 @@ function asked(route) {
   return ALL.flatMap((name) => route.query.getAll(name).map((value) => [name, value]));
 }
 
+// Changes that somebody has asked for a place for at an address, and not sent yet.
+let drafted = {at: null, count: 0};
+
+function changeFields(number, [name, value]) {
+  const choices = [...CHANGES, ...OTHERS.map(([other, form]) => [other, `${other}: ${form}`])];
+  return el("fieldset", null, el("legend", null, number === 1 ? "What if" : `and, as change ${number}, if`),
+    el("label", null, "this cluster", el("input", {id: `cluster-${number}`, autocomplete: "off", spellcheck: "false", value})),
+    el("label", null, "what happens to it", el("select", {id: `change-${number}`}, choices.map(([choice, text]) =>
+      el("option", {value: choice, selected: choice === name}, text)))));
+}
+
+// All changes are asked about together. One whose cluster is empty does not count.
 function question(route) {
-  const cluster = el("input", {id: "cluster", required: true, autocomplete: "off", spellcheck: "false", value: asked(route)[0]?.[1] ?? ""});
-  const change = el("select", {id: "change"}, [...CHANGES, ...OTHERS.map(([name, form]) => [name, `${name}: ${form}`])].map(([name, text]) =>
-    el("option", {value: name, selected: asked(route)[0]?.[0] === name}, text)));
-  return el("form", {class: "ask", onsubmit: (event) => {
+  const changes = asked(route);
+  const wanted = Math.max(1, changes.length, drafted.at === location.hash ? drafted.count : 0);
+  while (changes.length < wanted) changes.push(["drain", ""]);
+  const rows = el("div", {class: "changes"}, changes.map((change, i) => changeFields(i + 1, change)));
+  const add = () => {
+    const added = changeFields(rows.children.length + 1, ["drain", ""]);
+    rows.append(added);
+    drafted = {at: location.hash, count: rows.children.length};
+    added.querySelector("input").focus();
+  };
+  const submit = (event) => {
     event.preventDefault();
-    location.hash = hash("what-if", {[change.value]: cluster.value.trim()});
-  }}, el("label", null, "What if this cluster", cluster), el("label", null, "what happens to it", change), el("button", null, "Simulate"));
+    const given = {};
+    for (const row of rows.children) {
+      const cluster = row.querySelector("input").value.trim();
+      if (cluster) (given[row.querySelector("select").value] ??= []).push(cluster);
+    }
+    const first = rows.querySelector("input");
+    if (!Object.keys(given).length) {
+      first.setCustomValidity("Name a cluster.");
+      return void first.reportValidity();
+    }
+    drafted = {at: null, count: 0};
+    location.hash = hash("what-if", given);
+  };
+  return el("form", {class: "ask", onsubmit: submit, oninput: () => rows.querySelector("input").setCustomValidity("")}, rows,
+    el("button", {type: "button", onclick: add}, "And another change"), el("button", null, "Simulate"));
 }
 
 function difference(text) {

@@ -100,6 +100,10 @@ export function refreshTimes() {
 
 // ---- Parts that several views have.
 
+export function plural(count, word) {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
 export function mark(kind, text) {
   return el("span", {class: `mark ${kind}`}, text);
 }

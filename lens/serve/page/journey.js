@@ -1,7 +1,7 @@
 // The way of a template as a picture: policy, template, binding, then a row for each cluster with
 // wanted and there. The table below the picture says the same in words.
 
-import {objectHash, svg, visible} from "./dom.js";
+import {objectHash, plural, svg, visible} from "./dom.js";
 
 const BOX = {width: 190, height: 56};
 const GAP = 46;
@@ -35,6 +35,7 @@ export function stateOf(place) {
   if (!place.clusterReady) return {kind: "bad", text: "cluster not ready"};
   if (!place.work) return {kind: "bad", text: "no Work"};
   if (place.isSuspended) return {kind: "warn", text: "suspended"};
+  if (place.cannotBeMade) return {kind: "bad", text: "no manifest"};
   if (place.applied === false) return {kind: "bad", text: "not applied"};
   if (place.applied === null) return {kind: "warn", text: "not applied yet"};
   if (place.health === "Unhealthy") return {kind: "bad", text: "not healthy"};
@@ -47,7 +48,13 @@ export function replicas(place) {
   return `${place.there ?? "?"} of ${place.wanted} ready`;
 }
 
-export function journey(answer) {
+function clustersIn(places, only) {
+  if (only) return places.length ? `${only} alone is shown` : `not in ${only}`;
+  return places.length ? plural(places.length, "cluster") : "no cluster chosen";
+}
+
+// `only`: the cluster that is asked about; null when all are.
+export function journey(answer, only) {
   const {object, policies, binding, places} = answer;
   const rows = Math.max(places.length, 1);
   const height = rows * ROW + 20;
@@ -60,7 +67,7 @@ export function journey(answer) {
       : {title: "no policy", lines: ["nothing selects it"], state: "bad"}),
     box(x(1), middle, {title: object.name, lines: [object.kind, object.exists ? "" : "does not exist"].filter(Boolean), state: object.exists ? "good" : "bad"}),
     box(x(2), middle, binding
-      ? {title: binding.name, lines: [places.length ? `${places.length} clusters` : "no cluster chosen"], state: places.length ? "good" : "bad", object: binding}
+      ? {title: binding.name, lines: [clustersIn(places, only)], state: places.length ? "good" : "bad", object: binding}
       : {title: "no binding", lines: ["nothing is scheduled"], state: "bad"}),
   ];
   const lines = [line(at(0, middle, "right"), at(1, middle), !policies.claim), line(at(1, middle, "right"), at(2, middle), !binding)];
@@ -74,5 +81,5 @@ export function journey(answer) {
   const width = x(3) + BOX.width + 10;
   return svg("svg", {class: "journey", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label":
     `The way of ${object.kind} ${object.name}: ${policies.claim || "no policy"}, ${binding ? "a binding" : "no binding"}, `
-    + `${places.length} clusters. The table below says the same.`}, lines, boxes);
+    + `${clustersIn(places, only)}. The table below says the same.`}, lines, boxes);
 }

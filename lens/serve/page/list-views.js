@@ -1,12 +1,8 @@
 // Views that show a list: what is not fine, clusters, policies, the last hour.
 
-import {el, hash, lasting, link, mark, nameOf, svg, table, unread, when} from "./dom.js";
+import {el, hash, lasting, link, mark, nameOf, plural, svg, table, unread, when} from "./dom.js";
 
 const SHOWN = 20;  // Templates of a group that are open at first.
-
-function plural(count, word) {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
-}
 
 // A form whose fields are the parameters of the address.
 export function filter(view, route, fields, button) {
@@ -20,7 +16,7 @@ export function filter(view, route, fields, button) {
 }
 
 // A filter is closed as long as nobody uses it.
-function folded(form, text, route) {
+export function folded(form, text, route) {
   return el("details", {"data-name": "filter", open: [...route.query.keys()].length > 0}, el("summary", null, text), form);
 }
 

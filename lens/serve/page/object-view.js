@@ -2,7 +2,7 @@
 
 import {command, el, hash, lasting, link, mark, nameOf, objectHash, table, unread, when} from "./dom.js";
 import {journey, replicas, stateOf} from "./journey.js";
-import {clusterObject} from "./list-views.js";
+import {clusterObject, filter, folded} from "./list-views.js";
 import {askJson} from "./net.js";
 
 const MARKS = {ok: ["good", "ok"], stuck: ["bad", "stuck"], waiting: ["warn", "waiting"], note: ["warn", "note"]};
@@ -37,9 +37,9 @@ function memberOf(place) {
     place.appliedMessage && el("div", null, place.appliedMessage)];
 }
 
-function places(answer) {
+function places(answer, only) {
   if (!answer.places.length) {
-    return el("p", null, answer.object.isTemplate ? "No cluster has it, and none is to get it." : "");
+    return el("p", null, only ? `${only} does not have it, and is not to get it.` : "No cluster has it, and none is to get it.");
   }
   return table("Wanted and there, cluster by cluster", [
     {label: "Cluster", cell: (one) => link(clusterObject(one.cluster), one.cluster)},
@@ -48,6 +48,12 @@ function places(answer) {
     {label: "Member", cell: memberOf},
     {label: "Overrides", cell: overrides},
   ], answer.places);
+}
+
+// Why it is, or is not, in one cluster.
+function oneCluster(route) {
+  const path = ["object", ...route.parts].map(encodeURIComponent).join("/");
+  return folded(filter(path, route, [{name: "cluster", label: "Cluster"}], "Only this"), "Why is it in a certain cluster, or why not?", route);
 }
 
 function selecting(answer) {
@@ -138,6 +144,7 @@ function parametersOf(route) {
   const [type, namespace, name] = route.parts;
   const parameters = [["type", type ?? ""], ["name", name ?? ""]];
   if (namespace && namespace !== "-") parameters.push(["namespace", namespace]);
+  if (route.query.get("cluster")) parameters.push(["cluster", route.query.get("cluster")]);
   return parameters;
 }
 
@@ -146,9 +153,11 @@ export const object = {
   path: "object",
   follows: "always",
   parameters: parametersOf,
-  render: (answer) => [
+  render: (answer, route) => [
     headline(answer),
-    answer.object.isTemplate && [el("h2", null, "The way"), el("div", {class: "scroll", tabindex: 0, role: "group", "aria-label": "The picture"}, journey(answer)), places(answer)],
+    answer.object.isTemplate && [el("h2", null, "The way"),
+      el("div", {class: "scroll", tabindex: 0, role: "group", "aria-label": "The picture"}, journey(answer, route.query.get("cluster"))),
+      places(answer, route.query.get("cluster")), oneCluster(route)],
     selecting(answer),
     findings(answer),
     el("h2", null, "Events, in the order of time"), events(answer),

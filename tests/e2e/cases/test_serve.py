@@ -10,6 +10,7 @@ import yaml
 from rig import paths, suite
 from rig.kube import ApiError, Kube
 from rig.process import free_port, wait_until
+from rig.search_case import NAMESPACE, SearchCase
 from rig.suite import DaemonCase
 
 USER = "system:karmada:karmada-lens"
@@ -152,3 +153,42 @@ class ServeTest(DaemonCase):
         for words in ("list deployments", "get secrets", "list clusters.cluster.karmada.io"):
             answer = self.host.try_kubectl("auth", "can-i", *words.split(), "-A", "--as", USER)
             self.assertEqual(answer.stdout.strip(), "no", words)
+
+
+class SearchedPageTest(SearchCase):
+    """The page of a control plane with karmada-search."""
+
+    @classmethod
+    def setUpClass(cls):
+        suite.require_binary(paths.LENS)
+        super().setUpClass()
+        cls.page = suite.shared("page", lambda: SharedPage(cls.plane))
+
+    def search(self, query, user=VIEWER):
+        return self.page.users[user].request("GET", f"{PAGE}/api/search?{query}")
+
+    def places(self, query):
+        """The clusters and names of what karmada-search has found: the page finds it in the discovery after a minute at most."""
+        def found():
+            answer = self.search(query)
+            return answer if answer["via"] == "karmada-search" else None
+        answer = self.wait(f"karmada-search answers {query}", found, 120)
+        self.assertEqual(answer["unread"], [])
+        self.assertEqual(answer["clustersAsked"], 0)
+        return sorted((one["cluster"], one["name"]) for one in answer["items"])
+
+    def test_searches_are_answered_by_karmada_search_where_a_registry_names_the_kind(self):
+        of = f"namespace={NAMESPACE}"
+        everywhere = sorted((member, f"web-{member.removeprefix('member')}") for member in self.plane.members)
+        self.wait("all are cached", lambda: self.places(f"type=deployment&{of}") == everywhere, 60)
+        self.assertEqual(self.places(f"type=deployment&{of}&cluster=member2"), [("member2", "web-2")])
+        pods = self.places(f"type=pod&{of}&owner=replicaset/web-1&image=nginx&labels=app%3Dweb-1")
+        self.assertEqual([(cluster, name.split("-")[1]) for cluster, name in pods], [("member1", "1")] * 2)
+        # What no registry names is looked for in the members, where the viewer has no rights.
+        answer = self.search(f"type=service&{of}")
+        self.assertEqual(answer["via"], "members")
+        self.assertEqual(answer["clustersAsked"], len(self.plane.members))
+        # The cache is read with the rights of who looks.
+        with self.assertRaises(ApiError) as caught:
+            self.search(f"type=deployment&{of}", user=BLIND)
+        self.assertIn(BLIND, str(caught.exception))

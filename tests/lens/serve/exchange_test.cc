@@ -119,6 +119,8 @@ TEST_CASE("Serve: the documents name the bounds that there are") {
         absl::StrCat(seconds(kPatienceForOne), ", ", seconds(kPatienceForLists), ", ",
                      seconds(kPatienceForWhatIf), " for these three; ", seconds(kPatienceForToken),
                      " for a token"),
+        absl::StrCat("| selectors that are looked up because nothing is claimed by them | ",
+                     kMostSelectorsAsked, ", for a second |"),
         absl::StrCat("| ", kMostTemplatesOfGroup, ", ", kMostEvents, ", ", kMostFound,
                      "; messages have ")}) {
     INFO(part);
