@@ -32,6 +32,8 @@ CHARTS := karmada-controller-manager karmada-search karmada-agent
 CHART_VERSION = $(if $(wildcard scripts/version.sh),$(patsubst %,--%=$(shell scripts/version.sh semver),version app-version))
 # The version that the end-to-end tests pin.
 HELM ?= go -C tests/e2e/testbed/helm tool helm
+# What QUICK=1 leaves of make prove, beside the limit of time: another part each day, and no journal.
+QUICK_PROOF = --runs 12 --seed $(shell date +%F)
 # $(call ctest,preset,arguments): shows the log of what fails, and in the end what runs it again.
 ctest = $(PYTHON) -u tests/run_ctest.py build/$(1) --timeout 600 --no-tests=error -j $(TEST_JOBS) $(2)
 empty :=
@@ -114,13 +116,21 @@ noise: build ## Run the tests with their threads held up at random (15 minutes; 
 
 .PHONY: prove
 prove: setup ## Prove that nothing is lost: every crash, every lag, every error (hours; goes on where it was stopped; QUICK=1: five minutes, others each day)
-	$(call build,release,prove_worker prove_search_worker karmada-controller-manager karmada-search)
+	$(call build,release,prove_worker prove_search_worker karmada-controller-manager karmada-agent karmada-search)
 	@echo "== prove"
 	@mkdir -p build/release/prove
 	@failed=0; \
-	  $(PYTHON) -u tests/prove/run.py $(if $(QUICK),--seconds 240 --runs 12 --seed $(shell date +%F),--journal build/release/prove/journal) || failed=1; \
-	  $(PYTHON) -u tests/prove/run.py --search $(if $(QUICK),--seconds 60 --runs 12 --seed $(shell date +%F),--journal build/release/prove/search) || failed=1; \
+	  $(PYTHON) -u tests/prove/run.py $(if $(QUICK),--seconds 180 $(QUICK_PROOF),--journal build/release/prove/journal) || failed=1; \
+	  $(PYTHON) -u tests/prove/run.py --agent $(if $(QUICK),--seconds 60 $(QUICK_PROOF),--journal build/release/prove/agent) || failed=1; \
+	  $(PYTHON) -u tests/prove/run.py --search $(if $(QUICK),--seconds 60 $(QUICK_PROOF),--journal build/release/prove/search) || failed=1; \
 	  exit $$failed
+
+.PHONY: prove-agent
+prove-agent: setup ## Of make prove only the agent of a member in pull mode (hours; goes on where it was stopped; QUICK=1: a minute)
+	$(call build,release,prove_worker karmada-controller-manager karmada-agent)
+	@echo "== prove-agent"
+	@mkdir -p build/release/prove
+	@$(PYTHON) -u tests/prove/run.py --agent $(if $(QUICK),--seconds 60 $(QUICK_PROOF),--journal build/release/prove/agent)
 
 .PHONY: prove-upstream
 prove-upstream: setup ## Try upstream's controller manager by the same means, as far as crashes, errors and old reads go (needs Go; hours; goes on)

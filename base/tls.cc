@@ -1,8 +1,8 @@
 // Configures OpenSSL contexts. Credentials of clients are parsed once into reference-counted
-// OpenSSL objects, and Apply hands those to the context of each connection. A server either checks
-// certificates of clients in the handshake against its authorities, or accepts all, so that the
-// handler of a request judges them (any_client_certificate) ; in the second case sessions are not
-// resumed, because a resumed one has no certificates to judge.
+// OpenSSL objects, and Apply hands those to each connection, or to its context. A server either
+// checks certificates of clients in the handshake against its authorities, or accepts all, so that
+// the handler of a request judges them (any_client_certificate) ; in the second case sessions are
+// not resumed, because a resumed one has no certificates to judge.
 //
 // Nothing is reloaded here: when files change, whoever reads them makes new credentials.
 
@@ -20,6 +20,7 @@
 #include "base/internal/openssl.h"
 #include "base/internal/system_roots.h"
 #include "base/status.h"
+#include "base/tls_connection.h"
 
 namespace tls {
 namespace {
@@ -27,6 +28,22 @@ namespace {
 using internal::CertPtr;
 using internal::Identity;
 using internal::StorePtr;
+
+// Does for a connection what Identity::Apply does for a context.
+absl::Status Show(const Identity& identity, SSL* ssl) {
+  const std::vector<CertPtr>& chain = identity.chain;
+  if (SSL_use_certificate(ssl, chain.front().get()) != 1) {
+    return internal::LastError("certificate");
+  }
+  if (SSL_clear_chain_certs(ssl) != 1) return internal::LastError("certificate chain");
+  for (size_t i = 1; i < chain.size(); ++i) {
+    if (SSL_add1_chain_cert(ssl, chain[i].get()) != 1) {
+      return internal::LastError("certificate chain");
+    }
+  }
+  if (SSL_use_PrivateKey(ssl, identity.key.get()) != 1) return internal::LastError("private key");
+  return absl::OkStatus();
+}
 
 class SharedCredentials : public ClientCredentials {
  public:
@@ -44,6 +61,22 @@ class SharedCredentials : public ClientCredentials {
       SSL_CTX_set1_cert_store(ctx, roots_ ? roots_.get() : internal::SystemRoots());
     }
     return identity_.chain.empty() ? absl::OkStatus() : identity_.Apply(ctx);
+  }
+
+  absl::Status ApplyTo(ssl_st* ssl) const {
+    // As SetCommonOptions does for a context.
+    SSL_set_min_proto_version(ssl, TLS1_2_VERSION);
+    SSL_set_max_proto_version(ssl, 0);
+    SSL_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS);
+    SSL_set_verify(ssl, skip_verify_ ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+                   SSL_get_verify_callback(ssl));
+    if (!skip_verify_) {
+      X509_STORE* const store = roots_ ? roots_.get() : internal::SystemRoots();
+      SSL_set1_verify_cert_store(ssl, store);
+      // As a context's store, it also completes the chain of the client's own certificate.
+      SSL_set1_chain_cert_store(ssl, store);
+    }
+    return identity_.chain.empty() ? absl::OkStatus() : Show(identity_, ssl);
   }
 
  private:
@@ -143,8 +176,9 @@ absl::StatusOr<std::shared_ptr<const ClientCredentials>> ClientCredentials::Crea
                                              std::move(identity));
 }
 
-absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host) {
-  X509_VERIFY_PARAM* param = SSL_CTX_get0_param(ctx);
+namespace {
+
+absl::Status RequireName(X509_VERIFY_PARAM* param, const std::string& host) {
   // Tries an IP address first; a host name is never a valid one.
   if (X509_VERIFY_PARAM_set1_ip_asc(param, host.c_str()) == 1) return absl::OkStatus();
   ERR_clear_error();
@@ -155,6 +189,21 @@ absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host) {
     return absl::OkStatus();
   }
   return internal::LastError("server name");
+}
+
+}  // namespace
+
+absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host) {
+  return RequireName(SSL_CTX_get0_param(ctx), host);
+}
+
+absl::Status Apply(const ClientCredentials& credentials, ssl_st* ssl) {
+  // There are no others.
+  return static_cast<const SharedCredentials&>(credentials).ApplyTo(ssl);
+}
+
+absl::Status RequireServerName(ssl_st* ssl, const std::string& host) {
+  return RequireName(SSL_get0_param(ssl), host);
 }
 
 absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options) {

@@ -53,24 +53,24 @@ constexpr absl::Duration kBetweenRegistrations = absl::Seconds(2);
 // The agent reaches its member by its own configuration, whatever its Cluster says.
 class OwnMember : public kube::ClusterConfigSource {
  public:
-  OwnMember(std::string cluster, kube::ConnectionConfig config)
+  OwnMember(std::string cluster, ConfigPtr config)
       : cluster_(std::move(cluster)), config_(std::move(config)) {}
 
   absl::StatusOr<kube::ConnectionConfig> ConfigFor(const std::string& cluster) override {
-    if (cluster == cluster_) return config_;
+    if (cluster == cluster_) return *config_;
     return absl::NotFoundError(
         absl::StrCat("this is the agent of cluster ", cluster_, ", not of ", cluster));
   }
 
  private:
   const std::string cluster_;
-  const kube::ConnectionConfig config_;
+  const ConfigPtr config_;
 };
 
 kube::ClientOptions MemberClient(const config::AgentOptions& options,
                                  const AgentConnections& connections) {
   return {.name = options.agent.cluster_name,
-          .host = kube::HostOf(connections.member.server),
+          .host = kube::HostOf(connections.member->server),
           .user_agent = config::UserAgent(api::kAgent)};
 }
 
@@ -92,6 +92,8 @@ void LimitReads(const std::string& cluster, kube::InformerSet& informers) {
         &api::ClusterResourceBindings(), &api::ExploringWebhookConfigurations()}) {
     informers.SetDefaultOptions(*local, {.local = true});
   }
+  // So that the interpreter does not ask the control plane again and again whether it serves them.
+  informers.Get(api::ExploringWebhookConfigurations());
 }
 
 // An agent may update these, and not patch them.
@@ -119,6 +121,10 @@ controllers::LoopPartsOptions PartsOf(const config::AgentOptions& options,
   };
   parts.members = [cluster, member = connections.member](kube::ClusterClient&) {
     return std::make_unique<OwnMember>(cluster, member);
+  };
+  // The loops' and what is not theirs share connections.
+  parts.to_member = [shared = connections.to_member](const kube::ConnectionConfig&) {
+    return shared;
   };
   parts.served = controllers::ServedClusters::OfAgent(cluster);
   parts.registry = place.registry;
@@ -223,7 +229,7 @@ void Agent::AddCertificateRotation() {
 controllers::OwnCluster OwnClusterOf(const config::AgentOptions& options,
                                      const AgentConnections& connections) {
   const config::AgentFlagValues& a = options.agent;
-  const kube::ConnectionConfig& member = connections.member;
+  const kube::ConnectionConfig& member = *connections.member;
   controllers::OwnCluster own;
   own.name = a.cluster_name;
   own.secret_namespace = a.cluster_namespace;

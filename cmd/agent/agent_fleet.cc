@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "cmd/agent/cluster_pairs.h"
 #include "cmd/agent/fleet.h"
+#include "controllers/process/listen_errors.h"
 
 namespace cmd {
 namespace {
@@ -55,6 +56,11 @@ absl::StatusOr<FleetServers> ServeFleet(const config::Options& options,
     return path == "/metrics" ? Text(200, metrics()) : Text(404, "not found\n");
   };
   ASSIGN_OR_RETURN(servers.metrics, Serve(options.metrics_bind_address, answer));
+  if (!options.profiling.enabled) return servers;
+  auto profiles =
+      profiling::ProfileServer::Start(options.profiling.bind_address, base::RealClock());
+  RETURN_IF_ERROR(controllers::WithProfilingFlag(profiles.status(), options));
+  servers.profiles = *std::move(profiles);
   return servers;
 }
 

@@ -3,11 +3,13 @@
 #define CMD_AGENT_AGENT_FLEET_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/http_server.h"
+#include "base/profiling/profile_server.h"
 #include "base/stop_token.h"
 #include "config/agent_options.h"
 
@@ -21,10 +23,12 @@ namespace cmd {
 // those of the process.
 absl::Status RunAgentFleet(const config::AgentOptions& options, const base::StopToken& stop);
 
-// The servers of the process, one of which may be missing.
+// The servers of the process, each of which may be missing.
 struct FleetServers {
   std::unique_ptr<base::HttpServer> health, metrics;
+  std::unique_ptr<profiling::ProfileServer> profiles;
 };
+// An address that cannot be listened on is an error that names its flag.
 absl::StatusOr<FleetServers> ServeFleet(const config::Options& options,
                                         std::function<std::string()> metrics);
 

@@ -18,6 +18,7 @@
 #include "kube/client/client.h"
 #include "kube/client/errors.h"
 #include "kube/http/http_transport.h"
+#include "kube/http/http_transports.h"
 #include "kube/kubeconfig/connection_origin.h"
 #include "kube/kubeconfig/self_contained_kubeconfig.h"
 
@@ -40,9 +41,15 @@ kube::KubeconfigOptions ControlPlaneOptions(const config::AgentFlagValues& flags
   return {std::move(path), flags.karmada_context};
 }
 
-kube::ConnectionConfig With(kube::ConnectionConfig config, const tls::KeyPair& certificate) {
-  config.client_certificate = certificate;
-  return config;
+ConfigPtr With(const kube::ConnectionConfig& config, const tls::KeyPair& certificate) {
+  auto other = std::make_shared<kube::ConnectionConfig>(config);
+  other->client_certificate = certificate;
+  return other;
+}
+
+absl::StatusOr<ConfigPtr> Shared(absl::StatusOr<kube::ConnectionConfig> config) {
+  RETURN_IF_ERROR(config.status());
+  return std::make_shared<const kube::ConnectionConfig>(*std::move(config));
 }
 
 }  // namespace
@@ -59,34 +66,32 @@ bool KubeconfigText::Is(const std::string& text) const {
   return text == text_;
 }
 
-absl::StatusOr<kube::ConnectionConfig> KubeconfigText::Load() {
+absl::StatusOr<ConfigPtr> KubeconfigText::Load() {
   absl::MutexLock lock(&mu_);
-  if (!std::exchange(is_parsed_, true)) config_ = kube::ParseSelfContainedKubeconfig(text_);
+  if (!std::exchange(is_parsed_, true)) config_ = Shared(kube::ParseSelfContainedKubeconfig(text_));
   return config_;
 }
 
-ControlPlaneAccess::ControlPlaneAccess(Load load, kube::ConnectionConfig config)
+ControlPlaneAccess::ControlPlaneAccess(Load load, const ConfigPtr& config)
     : load_(std::move(load)),
-      server_(config.server),
-      host_(kube::HostOf(config.server)),
+      server_(config->server),
+      host_(kube::HostOf(config->server)),
       in_file_(config),
-      in_use_(std::move(config)) {}
+      in_use_(config) {}
 
 absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> ControlPlaneAccess::Open(Load load) {
-  ASSIGN_OR_RETURN(kube::ConnectionConfig config, load());
-  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> loops, kube::NewHttpTransport(config));
-  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> leases, kube::NewHttpTransport(config));
-  std::shared_ptr<ControlPlaneAccess> access(
-      new ControlPlaneAccess(std::move(load), std::move(config)));
-  access->loops_ = std::make_shared<kube::ExchangeableTransport>(std::move(loops));
-  access->leases_ = std::make_shared<kube::ExchangeableTransport>(std::move(leases));
+  ASSIGN_OR_RETURN(const ConfigPtr config, load());
+  ASSIGN_OR_RETURN(kube::HttpTransports made, kube::NewHttpTransports(*config));
+  std::shared_ptr<ControlPlaneAccess> access(new ControlPlaneAccess(std::move(load), config));
+  access->loops_ = std::make_shared<kube::ExchangeableTransport>(std::move(made.ordinary));
+  access->leases_ = std::make_shared<kube::ExchangeableTransport>(std::move(made.urgent));
   return access;
 }
 
 bool ControlPlaneAccess::IsServerOf(const kube::ConnectionConfig& other) const {
   absl::MutexLock lock(&mu_);
-  return in_use_.server == other.server && in_use_.proxy_url == other.proxy_url &&
-         in_use_.tls_server_name == other.tls_server_name;
+  return in_use_->server == other.server && in_use_->proxy_url == other.proxy_url &&
+         in_use_->tls_server_name == other.tls_server_name;
 }
 
 absl::StatusOr<bool> ControlPlaneAccess::Reload() { return Reload(/*may_be_another=*/true); }
@@ -94,31 +99,30 @@ absl::StatusOr<bool> ControlPlaneAccess::Reload() { return Reload(/*may_be_anoth
 absl::StatusOr<bool> ControlPlaneAccess::ReloadOfSame() { return Reload(/*may_be_another=*/false); }
 
 absl::StatusOr<bool> ControlPlaneAccess::Reload(bool may_be_another) {
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, load_());
+  ASSIGN_OR_RETURN(const ConfigPtr config, load_());
   absl::MutexLock lock(&mu_);
-  if (kube::SameConnection(config, in_file_)) return false;
-  if (!may_be_another && config.server != in_use_.server) {
+  if (config == in_file_ || kube::SameConnection(*config, *in_file_)) return false;
+  if (!may_be_another && config->server != in_use_->server) {
     return absl::AbortedError(absl::StrCat("its kubeconfig leads to another control plane, ",
-                                           config.server, " in place of ", in_use_.server));
+                                           config->server, " in place of ", in_use_->server));
   }
-  if (!kube::SameConnection(config, in_use_)) RETURN_IF_ERROR(Use(config));
+  if (!kube::SameConnection(*config, *in_use_)) RETURN_IF_ERROR(Use(config));
   in_file_ = config;
   return true;
 }
 
-absl::Status ControlPlaneAccess::Use(const kube::ConnectionConfig& config) {
-  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> loops, kube::NewHttpTransport(config));
-  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> leases, kube::NewHttpTransport(config));
-  loops_->Use(std::move(loops));
-  leases_->Use(std::move(leases));
+absl::Status ControlPlaneAccess::Use(const ConfigPtr& config) {
+  ASSIGN_OR_RETURN(kube::HttpTransports made, kube::NewHttpTransports(*config));
+  loops_->Use(std::move(made.ordinary));
+  leases_->Use(std::move(made.urgent));
   in_use_ = config;
   return absl::OkStatus();
 }
 
 void ControlPlaneAccess::UseCertificate(const std::string& old, const tls::KeyPair& renewed) {
   absl::MutexLock lock(&mu_);
-  if (in_use_.client_certificate.cert_pem != old) return;  // These are other credentials.
-  const absl::Status used = Use(With(in_use_, renewed));
+  if (in_use_->client_certificate.cert_pem != old) return;  // These are other credentials.
+  const absl::Status used = Use(With(*in_use_, renewed));
   if (used.ok()) return;
   base::LogWarning("the new certificate counts from the next start on", {{"error", used}});
 }
@@ -126,12 +130,12 @@ void ControlPlaneAccess::UseCertificate(const std::string& old, const tls::KeyPa
 absl::Status ControlPlaneAccess::TryCertificate(const tls::KeyPair& renewed,
                                                 const std::string& cluster,
                                                 const base::StopToken& stop) {
-  kube::ConnectionConfig config;
+  ConfigPtr config;
   {
     absl::MutexLock lock(&mu_);
-    config = With(in_use_, renewed);
+    config = With(*in_use_, renewed);
   }
-  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(*config));
   kube::Client client(
       std::move(transport),
       {.name = api::kControlPlaneName, .host = host_, .user_agent = config::UserAgent(api::kAgent)},
@@ -188,17 +192,17 @@ void KubeconfigWatch::LookAtRegistration(bool has_changed) {
 namespace {
 
 absl::StatusOr<AgentConnections> Connect(ControlPlaneAccess::Load control_plane,
-                                         absl::StatusOr<kube::ConnectionConfig> member) {
+                                         const absl::StatusOr<ConfigPtr>& member) {
   AgentConnections connections;
   absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> plane =
       ControlPlaneAccess::Open(std::move(control_plane));
   RETURN_IF_ERROR(plane.status());
   connections.control_plane = *std::move(plane);
   RETURN_IF_ERROR(base::Annotate(member.status(), kOfMember));
-  absl::StatusOr<std::shared_ptr<kube::Transport>> to_member = kube::NewHttpTransport(*member);
+  absl::StatusOr<std::shared_ptr<kube::Transport>> to_member = kube::NewHttpTransport(**member);
   RETURN_IF_ERROR(base::Annotate(to_member.status(), kOfMember));
   connections.to_member = *std::move(to_member);
-  connections.member = *std::move(member);
+  connections.member = *member;
   return connections;
 }
 
@@ -215,22 +219,21 @@ absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& option
     // Its name is looked up whatever the member's name servers do. Of many control planes none is:
     // each might hold a thread of its own.
     if (config.ok()) config->urgent = true;
-    if (config.ok()) return config;
-    return absl::StatusOr<kube::ConnectionConfig>(
-        base::Annotate(config.status(), "--karmada-kubeconfig"));
+    if (config.ok()) return Shared(std::move(config));
+    return absl::StatusOr<ConfigPtr>(base::Annotate(config.status(), "--karmada-kubeconfig"));
   };
-  return Connect(load, kube::LoadConnectionConfig({options.loops.kubeconfig, ""}));
+  return Connect(load, Shared(kube::LoadConnectionConfig({options.loops.kubeconfig, ""})));
 }
 
 absl::StatusOr<AgentConnections> ConnectAgent(std::shared_ptr<KubeconfigText> control_plane,
                                               const std::string& member) {
   const auto load = [text = std::move(control_plane)] {
-    absl::StatusOr<kube::ConnectionConfig> config = text->Load();
+    absl::StatusOr<ConfigPtr> config = text->Load();
     if (config.ok()) return config;
-    return absl::StatusOr<kube::ConnectionConfig>(
+    return absl::StatusOr<ConfigPtr>(
         base::Annotate(config.status(), "the kubeconfig of the control plane"));
   };
-  return Connect(load, kube::ParseSelfContainedKubeconfig(member));
+  return Connect(load, Shared(kube::ParseSelfContainedKubeconfig(member)));
 }
 
 }  // namespace cmd

@@ -23,6 +23,9 @@
 
 namespace cmd {
 
+// A kubeconfig's text has several kB, and is used in several places.
+using ConfigPtr = std::shared_ptr<const kube::ConnectionConfig>;
+
 // A kubeconfig that is not in a file, and that may be replaced by another one. Thread-safe.
 class KubeconfigText {
  public:
@@ -32,20 +35,20 @@ class KubeconfigText {
   bool Is(const std::string& text) const;
   // Parses the text, unless it is the one that was parsed last, as
   // kube::ParseSelfContainedKubeconfig does.
-  absl::StatusOr<kube::ConnectionConfig> Load();
+  absl::StatusOr<ConfigPtr> Load();
 
  private:
   mutable absl::Mutex mu_;
   std::string text_ ABSL_GUARDED_BY(mu_);
   bool is_parsed_ ABSL_GUARDED_BY(mu_) = false;
-  absl::StatusOr<kube::ConnectionConfig> config_ ABSL_GUARDED_BY(mu_);
+  absl::StatusOr<ConfigPtr> config_ ABSL_GUARDED_BY(mu_);
 };
 
 // The control plane, by a kubeconfig that may change while the agent runs: the kubelet writes the
 // file again when the Secret behind it has changed. Thread-safe.
 class ControlPlaneAccess {
  public:
-  using Load = std::function<absl::StatusOr<kube::ConnectionConfig>()>;
+  using Load = std::function<absl::StatusOr<ConfigPtr>()>;
   // `load` reads the kubeconfig, again and again, on any thread. Sends no request. The error names
   // the file and the field that cannot be used.
   static absl::StatusOr<std::shared_ptr<ControlPlaneAccess>> Open(Load load);
@@ -55,8 +58,8 @@ class ControlPlaneAccess {
   const std::string& host() const { return host_; }
   // Returns whether `other` has this address, reached in the same way.
   bool IsServerOf(const kube::ConnectionConfig& other) const;
-  // One transport for the loops and one for the Leases, whose renewals must never wait for the
-  // loops' calls.
+  // One transport for the loops and one for the Leases, whose renewals never wait for the loops'
+  // calls: they share credentials and connections (kube::HttpTransports).
   std::shared_ptr<kube::Transport> loops() const { return loops_; }
   std::shared_ptr<kube::Transport> leases() const { return leases_; }
 
@@ -73,17 +76,17 @@ class ControlPlaneAccess {
                               const base::StopToken& stop);
 
  private:
-  ControlPlaneAccess(Load load, kube::ConnectionConfig config);
+  ControlPlaneAccess(Load load, const ConfigPtr& config);
   absl::StatusOr<bool> Reload(bool may_be_another);
-  absl::Status Use(const kube::ConnectionConfig& config) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Use(const ConfigPtr& config) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Load load_;
   const std::string server_;
   const std::string host_;
   std::shared_ptr<kube::ExchangeableTransport> loops_, leases_;
   mutable absl::Mutex mu_;
-  kube::ConnectionConfig in_file_ ABSL_GUARDED_BY(mu_);  // As it was read last.
-  kube::ConnectionConfig in_use_ ABSL_GUARDED_BY(mu_);
+  ConfigPtr in_file_ ABSL_GUARDED_BY(mu_);  // As it was read last.
+  ConfigPtr in_use_ ABSL_GUARDED_BY(mu_);
 };
 
 // Looks at the kubeconfig of the control plane every ten seconds. Ends with kAborted when that
@@ -118,8 +121,8 @@ class KubeconfigWatch : public kube::Periodic {
 
 struct AgentConnections {
   std::shared_ptr<ControlPlaneAccess> control_plane;
-  kube::ConnectionConfig member;
-  std::shared_ptr<kube::Transport> to_member;  // For what is not the loops'.
+  ConfigPtr member;
+  std::shared_ptr<kube::Transport> to_member;
 };
 
 // Returns where the kubeconfig of the cluster comes from: "--kubeconfig=FILE", "$KUBECONFIG (FILE)"
@@ -131,8 +134,8 @@ std::string OriginOfMember(const config::AgentOptions& options);
 // pod, else ~/.kube/config, as with upstream. The error names the flag, the file and the field that
 // cannot be used.
 absl::StatusOr<AgentConnections> ConnectAgent(const config::AgentOptions& options);
-// Connects as the function above, with the kubeconfigs of the control plane and of the member as
-// texts.
+// Connects one of many agents as the function above, with the kubeconfigs of the control plane and
+// of the member as texts.
 absl::StatusOr<AgentConnections> ConnectAgent(std::shared_ptr<KubeconfigText> control_plane,
                                               const std::string& member);
 

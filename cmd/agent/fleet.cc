@@ -29,6 +29,10 @@ config::AgentOptions OptionsOfAgents(config::AgentOptions options, bool has_fenc
   options.loops.health_probe_bind_address = "0";
   options.loops.metrics_bind_address = "0";
   options.loops.profiling.enabled = false;
+  // What has been logged, and what nobody asks an agent for.
+  options.loops.settings.clear();
+  options.loops.changed_flags.clear();
+  options.loops.warnings.clear();
   if (has_fence) options.loops.leader_election.enabled = false;
   // Another process takes a cluster over at once if it may watch the Lease, otherwise with its next
   // try; and this one does not wait for itself.

@@ -159,7 +159,7 @@ absl::Status FleetAgent::Start(const base::StopToken& stop) {
   options.agent.cluster_name = cluster_;
   ASSIGN_OR_RETURN(AgentConnections connections, ConnectAgent(control_plane_, kubeconfig_));
   // Outside of a cluster its own address is the one that others have, too.
-  options.agent.api_endpoint = connections.member.server;
+  options.agent.api_endpoint = connections.member->server;
   const auto registry = std::make_shared<metrics::Registry>();
   {
     absl::MutexLock lock(&mu_);

@@ -50,7 +50,7 @@ void LogOriginOfMember(const config::AgentOptions& options,
   if (origin.empty()) return;
   base::LogInfo("the kubeconfig of the cluster",
                 {{"from", origin},
-                 {"server", kube::HostOf(connections.member.server)},
+                 {"server", kube::HostOf(connections.member->server)},
                  {"cluster", options.agent.cluster_name}});
 }
 

@@ -35,6 +35,11 @@ json::Value ApiEnablements(const kube::Discovery& discovery, const json::Value& 
 
 }  // namespace
 
+ApiEnablementsCache& ApiEnablementsCache::OfProcess() {
+  static ApiEnablementsCache& cache = *new ApiEnablementsCache;
+  return cache;
+}
+
 json::Value ApiEnablementsCache::Of(const std::shared_ptr<const kube::Discovery>& discovery,
                                     const json::Value& before) {
   // What such a list has depends on `before`, too.

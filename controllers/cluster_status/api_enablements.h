@@ -17,6 +17,9 @@ namespace controllers {
 // Thread-safe.
 class ApiEnablementsCache {
  public:
+  // Returns the one of the process, in which several agents may share discoveries.
+  static ApiEnablementsCache& OfProcess();
+
   // Returns the list for what a discovery has found, sorted by group-version and name; of groups
   // that it could not read, with what `before` lists. REQUIRES: `discovery` is not null.
   json::Value Of(const std::shared_ptr<const kube::Discovery>& discovery,

@@ -72,7 +72,7 @@ class ClusterStatusReconciler : public kube::Reconciler {
   InventoryTotals totals_;
   ReadyThreshold threshold_;
   BriefOutages brief_outages_;
-  ApiEnablementsCache enablements_;
+  ApiEnablementsCache& enablements_ = ApiEnablementsCache::OfProcess();
   base::RepeatedErrors unreachable_;
 };
 

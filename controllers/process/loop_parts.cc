@@ -93,6 +93,7 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o, const LoopPart
     return shadow == nullptr ? fence->Over(std::move(transport))
                              : shadow->Over(cluster, std::move(transport));
   };
+  m.new_transport = wanted.to_member;
   m.informer_threads = std::move(threads);
   m.discoveries = wanted.shared.discoveries;
   m.member_bytes = bytes;

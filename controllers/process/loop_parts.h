@@ -78,6 +78,9 @@ struct LoopPartsOptions {
   std::function<void(kube::InformerSet&, kube::ClusterClient&)> limit;
   // Makes what says how a member is reached. REQUIRED.
   std::function<std::unique_ptr<kube::ClusterConfigSource>(kube::ClusterClient&)> members;
+  // Makes the transport to a member, as ClusterSet::Options::new_transport. Optional.
+  std::function<absl::StatusOr<std::shared_ptr<kube::Transport>>(const kube::ConnectionConfig&)>
+      to_member;
   ServedClusters served = {};
   // For a process that shows the metrics of several such objects as one page; nullptr: its own.
   std::shared_ptr<metrics::Registry> registry;

@@ -10,7 +10,8 @@
 #include "interpreter/customized/script_probation.h"
 
 #include <algorithm>
-#include <bitset>
+#include <array>
+#include <cstdint>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
@@ -53,9 +54,12 @@ int64_t GenerationOf(absl::Span<const json::Value> arguments) {
 
 template <class Map, class Hash>
 void ScriptProbation::Filter::Set(const Map& map, Hash hash) {
-  std::bitset<kBuckets> held;
-  for (const auto& [key, suspect] : map) held.set(hash(key) % kBuckets);
-  for (size_t i = 0; i < kBuckets; ++i) buckets_[i].store(held[i], std::memory_order_release);
+  std::array<uint64_t, kBuckets / 64> held = {};
+  for (const auto& [key, suspect] : map) {
+    const size_t bucket = hash(key) % kBuckets;
+    held[bucket / 64] |= uint64_t{1} << (bucket % 64);
+  }
+  for (size_t i = 0; i < held.size(); ++i) words_[i].store(held[i], std::memory_order_release);
 }
 
 bool ScriptProbation::IsWatched(const Run& run) const {

@@ -116,7 +116,8 @@ class ScriptProbation {
   class Filter {
    public:
     bool MayHold(uint64_t hash) const {
-      return buckets_[hash % kBuckets].load(std::memory_order_acquire);
+      const size_t bucket = hash % kBuckets;
+      return (words_[bucket / 64].load(std::memory_order_acquire) >> (bucket % 64) & 1) != 0;
     }
     // REQUIRES: one thread at a time.
     template <class Map, class Hash>
@@ -124,7 +125,7 @@ class ScriptProbation {
 
    private:
     static constexpr size_t kBuckets = 4096;  // Four times as many as there are pairs at most.
-    std::array<std::atomic<bool>, kBuckets> buckets_ = {};
+    std::array<std::atomic<uint64_t>, kBuckets / 64> words_ = {};  // A bit for each bucket.
   };
 
   static absl::Status Refuse(const Run& run, bool whole_script);

@@ -270,6 +270,9 @@ void LiveInterpreter::Impl::Unwatch() {
 void LiveInterpreter::Impl::WatchExploringIfServed(const base::StopToken& stop) {
   if (exploring_) return;
   const kube::Resource& resource = api::ExploringWebhookConfigurations();
+  // Who may not list them, as an agent, has a local informer, and need not know.
+  const auto known = manager_.cluster().informers().Find(resource);
+  if (known != nullptr && known->IsLocal()) return;
   if (!manager_.cluster().mapper().ForKind(resource.gvk, stop).ok()) return;
   exploring_ = true;
   Watch(resource);

@@ -44,7 +44,7 @@ auto WithHandler(const Handlers& handlers, Operation op, Use use) {
 class NativeBackend : public Backend {
  public:
   NativeBackend(const base::Clock& clock, const RequirementRules& rules)
-      : clock_(clock), rules_(rules), table_(native::AllHandlers()) {}
+      : clock_(clock), rules_(rules), table_(Table()) {}
 
   absl::string_view layer() const override { return kNativeLayer; }
 
@@ -104,6 +104,12 @@ class NativeBackend : public Backend {
     return handlers->reflect_status(object);
   }
 
+  // The same for all clusters of a process.
+  static const HandlerTable& Table() {
+    static const HandlerTable& table = *new HandlerTable(native::AllHandlers());
+    return table;
+  }
+
   static absl::Status NoRule(const kube::Object& object) {
     return absl::UnimplementedError(
         absl::StrCat("no built-in handler for \"", object.gvk().ToString(), "\""));
@@ -111,7 +117,7 @@ class NativeBackend : public Backend {
 
   const base::Clock& clock_;
   const RequirementRules rules_;
-  const HandlerTable table_;
+  const HandlerTable& table_;
 };
 
 }  // namespace

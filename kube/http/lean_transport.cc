@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "kube/http/http_transport.h"
+#include "kube/http/http_transports.h"
 #include "kube/http/internal/errands.h"
 #include "kube/http/internal/event_loop.h"
 #include "kube/http/internal/lean_stream.h"
@@ -45,7 +46,8 @@ class StreamHandle : public HttpStream {
 
 class LeanTransport : public Transport {
  public:
-  explicit LeanTransport(std::shared_ptr<ServerAccess> server) : server_(std::move(server)) {}
+  explicit LeanTransport(std::shared_ptr<ServerAccess> server, bool urgent = false)
+      : server_(std::move(server)), urgent_(urgent) {}
 
   absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
                                     const base::StopToken& stop) override;
@@ -63,6 +65,7 @@ class LeanTransport : public Transport {
   }
 
   const std::shared_ptr<ServerAccess> server_;
+  const bool urgent_;
 };
 
 absl::StatusOr<HttpResponse> LeanTransport::SendOnce(const HttpRequest& request,
@@ -73,7 +76,7 @@ absl::StatusOr<HttpResponse> LeanTransport::SendOnce(const HttpRequest& request,
   ASSIGN_OR_RETURN(const std::string text, server_->TextOf(request, credentials));
   size_t max_bytes = request.max_answer_bytes;
   if (server_->max_answer_bytes() > 0) max_bytes = std::min(max_bytes, server_->max_answer_bytes());
-  auto answer = UnaryCall(peer, text, max_bytes, deadline, stop).Run();
+  auto answer = UnaryCall(peer, text, {max_bytes, deadline, urgent_}, stop).Run();
   if (!answer.ok()) return base::Annotate(answer.status(), server_->url());
   return answer;
 }
@@ -142,6 +145,13 @@ absl::StatusOr<std::shared_ptr<Transport>> NewHttpTransport(const ConnectionConf
   ASSIGN_OR_RETURN(std::shared_ptr<ServerAccess> server,
                    ServerAccess::Create(config, EventLoop::Shared()));
   return std::make_shared<LeanTransport>(std::move(server));
+}
+
+absl::StatusOr<HttpTransports> NewHttpTransports(const ConnectionConfig& config) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<ServerAccess> server,
+                   ServerAccess::Create(config, EventLoop::Shared()));
+  return HttpTransports{std::make_shared<LeanTransport>(server),
+                        std::make_shared<LeanTransport>(server, /*urgent=*/true)};
 }
 
 }  // namespace kube

@@ -23,7 +23,10 @@ namespace {
 constexpr absl::Duration kTrimPause = absl::Minutes(1);
 constexpr absl::Duration kLookPause = absl::Seconds(10);
 constexpr absl::Duration kForgetPause = absl::Minutes(1);
-constexpr size_t kMuchUnused = size_t{64} << 20;
+// What is unused beyond an eighth of what is used is much, within these bounds.
+constexpr size_t kLeastMuch = size_t{2} << 20;
+constexpr size_t kMostMuch = size_t{64} << 20;
+constexpr size_t kUsedShare = 8;
 constexpr absl::Duration kLongestDropPause = absl::Hours(1);
 constexpr absl::Duration kWarningPause = absl::Minutes(10);
 constexpr double kTight = 0.8;
@@ -82,9 +85,11 @@ void MemoryWatch::TrimIfUnused() {
     json::ForgetUnused();
   }
   // What was given back still counts as unused, so only what has been added since is looked at.
-  const size_t unused = mallinfo2().fordblks;
+  const struct mallinfo2 heap = mallinfo2();
+  const size_t unused = heap.fordblks;
   if (unused < unused_before_) unused_before_ = unused;
-  if (unused - unused_before_ <= kMuchUnused) return;
+  const size_t much = std::clamp(heap.uordblks / kUsedShare, kLeastMuch, kMostMuch);
+  if (unused - unused_before_ <= much) return;
   malloc_trim(0);
   unused_before_ = mallinfo2().fordblks;
 }

@@ -26,8 +26,9 @@ int64_t MemberBytes(int memory_mib, const std::optional<base::MemoryUse>& use,
 // Looks every `period`. From four fifths of the limit on it gives unused memory back to the kernel,
 // and from nine tenths on it logs a warning: once, and every ten minutes while that lasts. Shows
 // limit and use as the gauges `karmada_memory_limit_bytes` and `karmada_memory_working_set_bytes`.
-// Without a limit it gives memory back only: in any case when the allocator keeps more than 64 MiB
-// that nobody uses, because a burst of requests would hold it for ever; and the pages of code and
+// Without a limit it gives memory back only: in any case when the allocator keeps much that nobody
+// uses (2 to 64 MiB, by the size of the heap), because a burst of requests would hold it for ever;
+// and the pages of code and
 // constants that were used by the start alone.
 class MemoryWatch : public Periodic {
  public:

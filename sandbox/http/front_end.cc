@@ -27,6 +27,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "sandbox/http/interfered_responder.h"
+#include "sandbox/http/request_metrics.h"
 
 namespace sandbox {
 
@@ -315,6 +316,7 @@ absl::StatusOr<base::HttpResponse> FrontEnd::ServeOther(const Exchange& exchange
   if (path == "/version" || path == "/version/") {
     return AnswerOf(200, VersionDocument(parts_.git_version), {});
   }
+  if (path == "/metrics") return PlainText(200, RequestMetrics(parts_.counts.All()));
   auto document = documents_.Find(exchange.request, parts_.backend.registry().All());
   return document.has_value() ? *std::move(document) : PathNotFound();
 }

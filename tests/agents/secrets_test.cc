@@ -5,8 +5,12 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "base/json.h"
+#include "kube/http/http_transport.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "tests/agents/hosted.h"
+#include "tests/support/free_port.h"
 
 namespace tests {
 
@@ -33,6 +37,35 @@ TEST_CASE("a process serves the clusters of Secrets, and follows them while it r
   hosted.PutSecret(first);
   CHECK(hosted.Eventually([&] { return hosted.Has(first, "two"); }));
   CHECK(agents->Stop() == 0);
+}
+
+TEST_CASE("a process of many clusters serves its profiles") {
+  Hosted hosted(1);
+  const std::string address = absl::StrCat("127.0.0.1:", FreePort());
+  const auto agents =
+      hosted.Start("agents", {"--enable-pprof", "--profiling-bind-address=" + address});
+  kube::ConnectionConfig config;
+  config.server = "http://" + address;
+  const auto transport = kube::NewHttpTransport(config);
+  REQUIRE(transport.ok());
+  kube::HttpRequest request{.method = "GET", .path = "/debug/pprof/cmdline"};
+  REQUIRE(hosted.Eventually([&] {
+    const auto answer = (*transport)->Send(request, {});
+    return answer.ok() && absl::StrContains(answer->body, "--enable-pprof");
+  }));
+  // Where tcmalloc is missing it says so.
+  request.path = "/debug/pprof/heap";
+  const auto heap = (*transport)->Send(request, {});
+  REQUIRE(heap.ok());
+  INFO(heap->body);
+  CHECK((heap->code == 200 ? absl::StartsWith(heap->body, "heap profile:") : heap->code == 501));
+  CHECK(agents->Stop() == 0);
+
+  const auto second =
+      hosted.Start("second", {"--enable-pprof", "--profiling-bind-address=nowhere"});
+  CHECK(hosted.Eventually([&] {
+    return absl::StrContains(hosted.Log("second"), "--profiling-bind-address=nowhere: ");
+  }));
 }
 
 TEST_CASE("a Secret that cannot be used is named, without its content, and the others are served") {

@@ -159,8 +159,29 @@ TEST_CASE("bucket lists are those of Prometheus' own helpers") {
   CHECK(metrics::DefaultBuckets().size() == 11);
 }
 
+TEST_CASE("registries share nothing that one of them counts") {
+  metrics::Registry stays;
+  {
+    metrics::Registry goes;
+    for (metrics::Registry* registry : {&stays, &goes}) {
+      registry->GetCounter("hits_total", "Hits.", {{"code", "200"}}).Increment();
+      registry->GetHistogram("time", "Time.", {1, 2}, {{"code", "200"}}).Observe(1);
+    }
+    goes.GetCounter("hits_total", "Hits.", {{"code", "200"}}).Increment();
+    goes.RemoveSeries("code", "200");
+    CHECK_THAT(goes.Expose(), !Catch::Contains("hits_total"));
+  }
+  metrics::Registry begins;
+  begins.GetHistogram("time", "Others.", {5}, {{"code", "200"}}).Observe(3);
+  CHECK_THAT(begins.Expose(), Catch::Contains("# HELP time Others.\n"));
+  CHECK_THAT(begins.Expose(), Catch::Contains("time_bucket{code=\"200\",le=\"5\"} 1\n"));
+  CHECK_THAT(stays.Expose(), Catch::Contains("hits_total{code=\"200\"} 1\n"));
+  CHECK_THAT(stays.Expose(), Catch::Contains("# HELP time Time.\n"));
+  CHECK_THAT(stays.Expose(), Catch::Contains("time_bucket{code=\"200\",le=\"1\"} 1\n"));
+}
+
 TEST_CASE("threads that make, count and expose at once lose nothing") {
-  metrics::Registry registry;
+  metrics::metrics::Registry registry;
   constexpr int kThreads = 4, kRounds = 500;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {

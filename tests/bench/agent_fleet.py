@@ -5,7 +5,8 @@
     agent_fleet.py --alone [--works 100]
 
 For each number of clusters: until all are Ready, then at rest without Works of templates. With the largest number, N Works go into
-each cluster, and the process is started again. Prints a table, and leaves it in build/bench. With --alone it is the agent of one
+each cluster, and the process is started again, twice: first with the conditions of all Clusters emptied, to see when each is Ready
+again, and then without that, to count what a restart writes. Prints a table, and leaves it in build/bench. With --alone it is the agent of one
 cluster, with the command line that such an agent has: with leader election, and with reports each ten seconds.
 """
 
@@ -23,11 +24,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 sys.dont_write_bytecode = True
 
+from rig import metrics  # noqa: E402
 from rig.process import wait_until  # noqa: E402  (the path has to be set first)
 from scale.stage import CLUSTERS, MeasuredProgram, Stage  # noqa: E402
 
 TOP = HERE.parent.parent
 FINALIZER = "karmada.io/cluster-controller"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/karmada-cluster/leases"
 WORKS = "/apis/work.karmada.io/v1alpha1/namespaces/{}/works"
 ALL_WORKS = "/apis/work.karmada.io/v1alpha1/works"
 NAMESPACE = "default"
@@ -54,6 +57,8 @@ class Fleet:
     again: float = 0.0
     again_cpu: float = 0.0
     writes: int = 0
+    renewed: float = 0.0
+    all_writes: Counter = field(default_factory=Counter)  # (method, resource) of what is no Lease.
 
 
 class Planes:
@@ -98,6 +103,16 @@ class Planes:
             for path in IN_MEMBERS:
                 found.update({(cluster, path, item["metadata"]["name"]): item["metadata"]["resourceVersion"]
                               for item in stage.kube(member).items(path)})
+        return found
+
+
+    def writes(self):
+        """Counter of (method, resource) of the writes that all servers have got, whatever came of them, but those of Leases."""
+        found = Counter()
+        for kube in [*(stage.host for stage in self.stages), *(stage.kube(member) for stage, member in self.members.values())]:
+            for (method, resource, _), count in metrics.server_writes(kube).items():
+                if resource != "leases":
+                    found[method, resource] += count
         return found
 
 
@@ -152,6 +167,8 @@ class Bench:
                 found.memory_with_works, before = agents.memory(), planes.versions()
             self.say("started again")
             self.restart(planes, found, before)
+            self.say("started again, with all as it was")
+            self.restart_untouched(planes, found)
         return found
 
     def restart(self, planes, found, before):
@@ -165,6 +182,25 @@ class Bench:
             found.again_cpu = agents.cpu_seconds()
         after = planes.versions()
         found.writes = sum(after[path] != version for path, version in before.items()) + len(after.keys() - before.keys())
+
+    def restart_untouched(self, planes, found):
+        """Whatever is written is the agents': nobody else is there, and this only reads."""
+        def renewals():
+            return {lease["metadata"]["name"]: lease["metadata"]["resourceVersion"] for _, lease in planes.items(LEASES)}
+        before, renewed = planes.writes(), renewals()
+        with FleetAgent(planes, "agents-untouched", self.options.alone) as agents:
+            agents.quiet_share = max(agents.quiet_share, found.clusters * QUIET_EACH)
+
+            def all_renewed():
+                agents.check_alive()
+                left = sum(version == renewed[name] for name, version in renewals().items())
+                assert not left, f"{left} Leases are as before"
+                return True
+            wait_until("the Leases of all clusters renewed", all_renewed, self.options.limit, every=0.5)
+            found.renewed = time.monotonic() - agents.started
+            time.sleep(self.options.rest)
+            agents.wait_quiet()
+        found.all_writes = planes.writes() - before
 
     def wait_ready(self, planes, agents):
         """Seconds from the start of the process; accepts clusters meanwhile, as the cluster controller does."""
@@ -236,7 +272,10 @@ def table(results, works, alone):
                   f"  from the last Work created to all applied: {last.applied:.0f} s",
                   f"  RSS: {last.memory_with_works['rss'] / mb:.1f} MB, CPU at rest: {last.idle_with_works:.2%}",
                   f"  started again: all Ready after {last.again:.1f} s, {last.again_cpu:.1f} s of CPU",
-                  f"  Works and objects in clusters that have changed then: {last.writes}"]
+                  f"  Works and objects in clusters that have changed then: {last.writes}",
+                  f"  started once more, with all Clusters as they were: all Leases renewed after {last.renewed:.1f} s",
+                  f"  writes to all servers then, without those of Leases: {sum(last.all_writes.values())}"]
+        lines += [f"    {count} {method} {resource}" for (method, resource), count in last.all_writes.most_common()]
     return lines
 
 

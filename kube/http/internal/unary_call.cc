@@ -91,13 +91,23 @@ absl::StatusOr<HttpResponse> UnaryCall::Run() {
   }
 }
 
+absl::StatusOr<std::unique_ptr<Connection>> UnaryCall::Take() {
+  if (urgent_) return peer_.pool->TakeIdle();
+  return peer_.pool->Take(deadline_, stop_);
+}
+
+void UnaryCall::Give(std::unique_ptr<Connection> connection) {
+  if (!urgent_) return peer_.pool->Give(std::move(connection));
+  if (connection != nullptr) peer_.pool->Keep(std::move(connection));
+}
+
 UnaryCall::Attempt UnaryCall::Try() {
-  auto connection = peer_.pool->Take(deadline_, stop_);
+  auto connection = Take();
   if (!connection.ok()) return {connection.status()};
   const bool kept = *connection != nullptr;
   if (!kept) connection = Dial();
   if (!connection.ok()) {
-    peer_.pool->Give(nullptr);
+    Give(nullptr);
     return {connection.status()};
   }
   HttpResponse answer;
@@ -117,7 +127,7 @@ UnaryCall::Attempt UnaryCall::Try() {
     if (sent || read.ok()) status = read;
   }
   const bool whole = status.ok();
-  peer_.pool->Give(whole && sent && parser.keeps_connection() ? *std::move(connection) : nullptr);
+  Give(whole && sent && parser.keeps_connection() ? *std::move(connection) : nullptr);
   if (!whole) {
     const bool broken = kept && absl::IsUnavailable(status) && !parser.started();
     // A server that has received a whole write may have executed it before the connection broke.

@@ -28,13 +28,19 @@ struct Peer {
 
 class UnaryCall {
  public:
-  // `deadline` is in SteadyNow's time. REQUIRES: the arguments outlive the call.
-  UnaryCall(const Peer& peer, const std::string& request, uint64_t max_body_bytes,
-            base::SteadyTime deadline, const base::StopToken& stop)
+  struct Limits {
+    uint64_t max_body_bytes;
+    base::SteadyTime deadline;  // In SteadyNow's time.
+    bool urgent = false;        // Takes no place in the pool, and so waits for none.
+  };
+  // REQUIRES: the arguments outlive the call.
+  UnaryCall(const Peer& peer, const std::string& request, const Limits& limits,
+            const base::StopToken& stop)
       : peer_(peer),
         request_(request),
-        max_body_bytes_(max_body_bytes),
-        deadline_(deadline),
+        max_body_bytes_(limits.max_body_bytes),
+        deadline_(limits.deadline),
+        urgent_(limits.urgent),
         stop_(stop),
         poll_(stop) {}
 
@@ -52,6 +58,10 @@ class UnaryCall {
 
   bool is_read() const { return absl::StartsWith(request_, "GET "); }
   Attempt Try();
+  // Return a kept connection, nullptr if there is none; and give it back, nullptr if it cannot be
+  // used again.
+  absl::StatusOr<std::unique_ptr<Connection>> Take();
+  void Give(std::unique_ptr<Connection> connection);
   absl::StatusOr<Addresses> Resolve();
   absl::StatusOr<std::unique_ptr<Connection>> Dial();
   absl::Status AwaitEstablished(Connection& connection);
@@ -62,6 +72,7 @@ class UnaryCall {
   const std::string& request_;
   const uint64_t max_body_bytes_;
   const base::SteadyTime deadline_;
+  const bool urgent_;
   const base::StopToken& stop_;
   WakePoll poll_;
 };

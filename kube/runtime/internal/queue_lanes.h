@@ -3,7 +3,7 @@
 #define KUBE_RUNTIME_INTERNAL_QUEUE_LANES_H_
 
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <set>
 #include <string>
 #include <utility>
@@ -64,7 +64,7 @@ class Lanes {
   absl::node_hash_map<std::string, Lane> lanes_;
   size_t parked_ = 0;
   // When each item that is quick was taken, oldest first.
-  std::deque<base::SteadyTime> quick_;
+  std::list<base::SteadyTime> quick_;
   // The held items that have not been held for as long as kSlowItem, by the time of taking.
   std::set<std::pair<base::SteadyTime, QueueItem*>> young_;
   int slow_held_ = 0;        // How many items of slow lanes are held.

@@ -1,8 +1,11 @@
 #include "kube/http/http_transport.h"
 
+#include "kube/http/http_transports.h"
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -50,11 +53,12 @@ class Holder {
       held_.push_back(std::move(responder));
     };
   }
-  void AwaitRequest() {
+  void AwaitRequest() { AwaitRequests(1); }
+  void AwaitRequests(size_t count) {
     absl::MutexLock lock(&mu_);
-    mu_.Await(absl::Condition(
-        +[](std::vector<std::shared_ptr<base::HttpResponder>>* held) { return !held->empty(); },
-        &held_));
+    const auto have_come = [&]()
+                               ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return held_.size() >= count; };
+    mu_.Await(absl::Condition(&have_come));
   }
 
  private:
@@ -89,6 +93,40 @@ TEST_CASE("A request reaches the server with its headers, and the answer comes b
                        "user-agent=me host=127.0.0.1:", server.server().port(),
                        " impersonate-user=somebody"));
   }
+}
+
+TEST_CASE("urgent requests do not wait for the others, and share their connections") {
+  Holder holder;
+  const base::HttpHandler hold = holder.Handler();
+  std::set<std::string> clients;
+  TestServer server([&](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
+    if (request.path == "/held") return hold(std::move(request), std::move(responder));
+    clients.insert(request.remote_address);
+    responder->Send({.code = 200});
+  });
+  const HttpTransports transports = *NewHttpTransports(server.Config());
+  const auto answers = [&](Transport& transport, absl::Duration timeout) {
+    return transport.Send({.method = "GET", .path = "/x", .timeout = timeout}, {}).ok();
+  };
+  CHECK(answers(*transports.ordinary, absl::Seconds(30)));
+  CHECK(answers(*transports.urgent, absl::Seconds(30)));
+  CHECK(clients.size() == 1);
+
+  constexpr int kPlaces = 100;
+  base::StopSource stop;
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < kPlaces; ++i) {
+    waiting.emplace_back([&] {
+      const auto answer =
+          transports.ordinary->Send({.method = "GET", .path = "/held"}, stop.get_token());
+      CHECK(absl::IsCancelled(answer.status()));
+    });
+  }
+  holder.AwaitRequests(kPlaces);
+  CHECK_FALSE(answers(*transports.ordinary, absl::Milliseconds(50)));
+  CHECK(answers(*transports.urgent, absl::Seconds(30)));
+  stop.request_stop();
+  for (std::thread& thread : waiting) thread.join();
 }
 
 TEST_CASE("A server URL with a path is a prefix of every request") {

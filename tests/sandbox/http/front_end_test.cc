@@ -44,6 +44,21 @@ TEST_CASE("objects are created, read, replaced, patched and deleted over HTTP") 
   CHECK(gone.body["message"].AsString() == "configmaps \"a\" not found");
 }
 
+TEST_CASE("/metrics counts the requests by verb, resource and code, as a kube-apiserver does") {
+  FrontEndFixture f;
+  f.Post(kMaps, ConfigMap("a"));
+  f.Post(kMaps, ConfigMap("a"));
+  f.Get("/nowhere");
+  const std::string page = f.Get("/metrics").raw.body;
+  CHECK_THAT(page, Catch::Contains("# TYPE apiserver_request_total counter\n"));
+  const std::string series = "apiserver_request_total{code=\"";
+  const std::string posted = "\",resource=\"configmaps\",subresource=\"\",verb=\"POST\"} 1\n";
+  CHECK_THAT(page, Catch::Contains(series + "201" + posted));
+  CHECK_THAT(page, Catch::Contains(series + "409" + posted));
+  CHECK_THAT(page,
+             Catch::Contains(series + "404\",resource=\"\",subresource=\"\",verb=\"GET\"} 1\n"));
+}
+
 TEST_CASE("lists of built-in kinds leave the type to the list") {
   FrontEndFixture f;
   f.Post(kMaps, ConfigMap("a"));
