@@ -6,7 +6,7 @@ import time
 import urllib.error
 import urllib.parse
 
-from plane import Line, Page, eventually
+from plane import Line, Page, Sandbox, eventually
 from webdriver import ENTER, ESCAPE, TAB, Browser
 
 VIEWS = {
@@ -124,6 +124,17 @@ def test_each_link_leads_somewhere(world):
                     queue.append(link)
             assert len(queue) <= MOST_PAGES, f"the links do not end: {queue[-20:]}"
         assert not complaints(browser)
+
+
+def is_created(server, manifest):
+    """Whether the object could be created now: an API that has just been registered may not be there yet."""
+    try:
+        server.create(manifest)
+        return True
+    except KeyError:
+        return False
+    except urllib.error.HTTPError as error:
+        return error.code == 409  # It was, and the answer was lost.
 
 
 CLUSTER = "#/object/Cluster.v1alpha1.cluster.karmada.io/-/"
@@ -409,6 +420,36 @@ def test_search_by_its_form(world):
             ("Deployment fine/catalogue", cluster, "4/4 ready", "its way") for cluster in ("member1", "member2")], deployments
         browser.run("[...document.querySelectorAll('main td a')].find((one) => one.textContent === 'its way').click()")
         assert "fine/catalogue" in browser.wait("its way", READY, "#/object/Deployment.v1.apps/fine/catalogue")
+
+
+def test_search_in_the_cache_of_karmada_search(world):
+    sandbox = Sandbox(world.folder / "searched", "--search", members=2)
+    page = None
+    try:
+        for number in (1, 2):
+            sandbox.member(f"member{number}").create_in("default", {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+                                                                    "spec": {**json.loads(world.spec), "replicas": number}})
+        eventually("karmada-search answers", lambda: is_created(sandbox, {
+            "apiVersion": "search.karmada.io/v1alpha1", "kind": "ResourceRegistry", "metadata": {"name": "pods"},
+            "spec": {"targetCluster": {"clusterNames": ["member1"]}, "resourceSelectors": [{"apiVersion": "v1", "kind": "Pod"}]}}))
+        page = Page(sandbox.kubeconfig)
+        eventually("the cache has the pod", lambda: page.ask("search?image=catalogue")["via"] == "karmada-search")
+        with Browser() as browser:
+            show(browser, page, "#/search?image=catalogue")
+            assert [row["Cluster"] for row in table(browser, FOUND)] == ["member1"]
+            assert "From the cache of karmada-search" in browser.text("main")
+            # What the registry does not name is looked for in the members: a cluster, and a kind.
+            show(browser, page, "#/search?image=catalogue&cluster=member2")
+            assert [row["Cluster"] for row in table(browser, FOUND)] == ["member2", "member2"]
+            assert "1 cluster was asked" in browser.text("main")
+            show(browser, page, "#/search?type=deployment&name=web")
+            assert [row["Cluster"] for row in table(browser, FOUND)] == ["member1", "member2"]
+            assert "2 clusters were asked" in browser.text("main")
+            assert not complaints(browser)
+    finally:
+        if page:
+            page.stop()
+        sandbox.stop()
 
 
 def test_text_of_objects_never_becomes_markup(world):
