@@ -249,8 +249,8 @@ SPEC = json.dumps({"replicas": 4, "selector": {"matchLabels": {"app": "any"}}, "
     "metadata": {"labels": {"app": "any"}}, "spec": {"containers": [{"name": "main", "image": "registry.example/catalogue:1.25"}]}}})
 
 
-def broken_fleet():
-    """The manifests of fleet.yaml."""
-    text = (pathlib.Path(__file__).parent / "fleet.yaml").read_text(encoding="utf-8")
+def manifests(name):
+    """Those of a file beside this one."""
+    text = (pathlib.Path(__file__).parent / name).read_text(encoding="utf-8")
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return text.replace("spec: SPEC", f"spec: {SPEC}").replace("NOW", f'"{now}"')
