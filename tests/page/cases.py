@@ -46,6 +46,12 @@ def show_all(browser, page, address):
     return heading
 
 
+def failure(browser):
+    """What the page says in place of a view that could not be read; "" when there is a view."""
+    return browser.run("""const again = [...document.querySelectorAll("main > p > button")].find((one) => one.textContent === "Try again");
+        return again ? document.querySelector("main > p.bad").textContent : "";""")
+
+
 def complaints(browser):
     """The browser's complaints, but for answers with an error, which are expected where they come."""
     return [text for text in browser.complaints() if "Failed to load resource" not in text]
@@ -91,7 +97,7 @@ def test_each_view_has_a_headline_and_no_complaint(world):
             heading = show(browser, world.page, address)
             assert heading.strip(), name
             assert browser.run("return document.querySelectorAll('main h1').length") == 1, name
-            assert not browser.text("#alert"), (name, browser.text("#alert"))
+            assert not browser.text("#alert") and not failure(browser), (name, browser.text("#alert"), failure(browser))
             assert heading in browser.run("return document.title"), name
         assert not complaints(browser)
 
@@ -116,7 +122,7 @@ def test_each_link_leads_somewhere(world):
         seen = set(queue)
         for address in queue:
             assert show(browser, world.page, address), address
-            assert not browser.text("#alert"), (address, browser.text("#alert"))
+            assert not browser.text("#alert") and not failure(browser), (address, browser.text("#alert"), failure(browser))
             for link in browser.run(script):
                 assert link.startswith("#"), f"{address} links to {link}"
                 if link.startswith("#/") and link not in seen:
@@ -728,6 +734,7 @@ def test_a_question_that_cannot_be_answered_is_not_repeated(world):
             browser.go(line.address + "#/hour?minutes=-1")
             browser.wait_for_text("main", "not a number")
             assert "tries again" not in browser.text("main")
+            assert "not a number" in failure(browser)
             browser.wait("two more news", NEWS, 3)
             assert line.count("/api/hour") == 1, line.asked
     finally:
