@@ -692,8 +692,8 @@ def test_with_tokens_each_viewer_shows_one(world):
             assert not complaints(browser)
     finally:
         page.stop()
-    assert "secret" not in log.read_text(encoding="utf-8")
-    assert not any("secret" in path for path in world.gate.seen)
+    assert "alice" not in log.read_text(encoding="utf-8")
+    assert not any("alice" in path for path in world.gate.seen)
 
 
 def test_a_token_that_cannot_be_sent_is_asked_for_again(world):
