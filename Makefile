@@ -193,7 +193,7 @@ bench-search: setup ## Measure karmada-search against upstream's (needs Go; 6 mi
 
 .PHONY: test-page
 test-page: setup ## Try the page of karmada-lens serve in Chromium (some cases: make test-page CASES="token keyboard"; PICTURES=1: those of docs/)
-	$(call build,release,karmada-controller-manager karmada-sandbox karmada-lens)
+	$(call build,release,karmada-controller-manager karmada-sandbox karmada-lens karmada-search)
 	@scripts/setup.sh page
 	@echo "== test-page"
 	@$(PYTHON) -u tests/page/run.py $(if $(PICTURES),--pictures docs/serve) $(CASES)

@@ -64,7 +64,7 @@ class Server:
         """Creates the object, in that namespace if it has none and needs one."""
         version = manifest["apiVersion"]
         path = f"/{'apis' if '/' in version else 'api'}/{version}"
-        if version not in self._served:
+        if manifest["kind"] not in self._served.get(version, {}):
             self._served[version] = {one["kind"]: one for one in self.call("GET", path)["resources"] if "/" not in one["name"]}
         resource = self._served[version][manifest["kind"]]
         if resource["namespaced"]:
@@ -79,9 +79,9 @@ class Server:
 class Sandbox(Server):
     """A control plane with members and the controller manager."""
 
-    def __init__(self, folder, members=3):
+    def __init__(self, folder, *more, members=3):
         self.folder = pathlib.Path(folder)
-        self._process = subprocess.Popen([BIN / "karmada-sandbox", "up", "--members", str(members), "--dir", self.folder],
+        self._process = subprocess.Popen([BIN / "karmada-sandbox", "up", "--members", str(members), "--dir", self.folder, *more],
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         kubeconfig = self.folder / "karmada.kubeconfig"
         eventually("the sandbox is up", lambda: kubeconfig.exists() or self._process.poll() is not None)
@@ -249,8 +249,8 @@ SPEC = json.dumps({"replicas": 4, "selector": {"matchLabels": {"app": "any"}}, "
     "metadata": {"labels": {"app": "any"}}, "spec": {"containers": [{"name": "main", "image": "registry.example/catalogue:1.25"}]}}})
 
 
-def broken_fleet():
-    """The manifests of fleet.yaml."""
-    text = (pathlib.Path(__file__).parent / "fleet.yaml").read_text(encoding="utf-8")
+def manifests(name):
+    """Those of a file beside this one."""
+    text = (pathlib.Path(__file__).parent / name).read_text(encoding="utf-8")
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return text.replace("spec: SPEC", f"spec: {SPEC}").replace("NOW", f'"{now}"')
