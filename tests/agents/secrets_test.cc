@@ -61,46 +61,6 @@ TEST_CASE("a process of many clusters serves its profiles") {
   CHECK((heap->code == 200 ? absl::StartsWith(heap->body, "heap profile:") : heap->code == 501));
   CHECK(agents->Stop() == 0);
 
-  const auto second =
-      hosted.Start("second", {"--enable-pprof", "--profiling-bind-address=127.0.0.1:1x"});
-  CHECK(hosted.Eventually([&] {
-    return absl::StrContains(hosted.Log("second"), "--profiling-bind-address=nowhere: ");
-  }));
-}
-
-TEST_CASE("a Secret that cannot be used is named, without its content, and the others are served") {
-  Hosted hosted(2);
-  const std::string broken = hosted.clusters()[0], good = hosted.clusters()[1];
-  hosted.PutSecret(broken, "the s3cret of a user");
-  hosted.PutSecret(good);
-  const auto agents = hosted.Start("agents");
-  CHECK(hosted.Eventually([&] { return hosted.IsReady(good); }));
-  CHECK(hosted.Eventually(
-      [&] { return absl::StrContains(hosted.Log("agents"), "begins again cluster=" + broken); }));
-  CHECK_FALSE(absl::StrContains(hosted.Log("agents"), "s3cret"));
-  hosted.PutSecret(broken);
-  CHECK(hosted.Eventually([&] { return hosted.IsReady(broken); }));
-}
-
-TEST_CASE("a Secret that is not usable from the beginning is named, and so is that there is none") {
-  Hosted hosted(1);
-  const std::string cluster = hosted.clusters()[0];
-  hosted.PutSecret(cluster);
-  hosted.BreakSecret(cluster);
-  const auto agents = hosted.Start("agents");
-  const auto says = [&](const std::string& words) {
-    return hosted.Eventually([&] { return absl::StrContains(hosted.Log("agents"), words); });
-  };
-  CHECK(says("the kubeconfigs of a cluster cannot be used cluster=" + cluster));
-  hosted.RemoveSecret(cluster);
-  CHECK(says("no Secret has the labels"));
-}
-
-TEST_CASE("of two processes that do not share, one serves all clusters, and the other takes over") {
-  Hosted hosted(2);
-  hosted.PutSecrets();
-  auto first = hosted.Start("first");
-  REQUIRE(hosted.Eventually([&] { return hosted.AllReady(); }));
   // No interface of this machine has it (RFC 5737).
   const std::string elsewhere = "--profiling-bind-address=192.0.2.1:1";
   const auto second = hosted.Start("second", {"--enable-pprof", elsewhere});
