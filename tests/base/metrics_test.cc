@@ -181,7 +181,7 @@ TEST_CASE("registries share nothing that one of them counts") {
 }
 
 TEST_CASE("threads that make, count and expose at once lose nothing") {
-  metrics::metrics::Registry registry;
+  metrics::Registry registry;
   constexpr int kThreads = 4, kRounds = 500;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
