@@ -184,7 +184,9 @@ class FleetImpl : public Fleet {
     gates.Emulate(release_);
     return {.release = release_,
             .components = gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
-            .by_priority = gates.Enabled(config::Gate::kPriorityBasedScheduling)};
+            .by_priority = gates.Enabled(config::Gate::kPriorityBasedScheduling),
+            .models = gates.Enabled(config::Gate::kCustomizedClusterResourceModeling),
+            .workload_affinity = gates.Enabled(config::Gate::kWorkloadAffinity)};
   }
 
   absl::StatusOr<std::unique_ptr<Member>> StartMember(const std::string& name) {

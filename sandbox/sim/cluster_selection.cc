@@ -21,7 +21,7 @@
 #include "api/cluster_affinity.h"
 #include "api/toleration.h"
 #include "base/status.h"
-#include "kube/meta/quantity.h"
+#include "sandbox/sim/cluster_room.h"
 #include "sandbox/sim/replica_division.h"
 
 namespace sandbox {
@@ -101,9 +101,16 @@ std::string Obstacle(const api::BindingView& binding, const Candidate& candidate
   return "";
 }
 
-int64_t Estimate(const api::BindingView& binding, const kube::Object& cluster) {
+// What a placement is made from, beside the binding.
+struct Circumstances {
+  const std::vector<kube::ObjectPtr>& clusters;
+  bool fresh = false;
+  const SchedulingRules& rules;
+};
+
+int64_t Estimate(const api::BindingView& binding, const kube::Object& cluster, bool by_models) {
   if (binding.Replicas() == 0 && binding.Components().empty()) return kUnlimited;
-  return RoomIn(cluster, binding.ReplicaRequirements());
+  return RoomIn(cluster, binding.ReplicaRequirements(), by_models);
 }
 
 // Orders candidates: by tier, then present targets first, then by room, then by name.
@@ -120,11 +127,11 @@ struct Filtered {
 };
 
 Filtered Filter(const api::BindingView& binding, const json::Value& affinity,
-                const std::vector<kube::ObjectPtr>& clusters) {
+                const Circumstances& given) {
   Filtered out;
   std::map<std::string, int> obstacles;
   const std::vector<api::TargetCluster> targets = binding.Clusters();
-  for (const kube::ObjectPtr& cluster : clusters) {
+  for (const kube::ObjectPtr& cluster : given.clusters) {
     if (cluster->IsDeleting()) continue;
     Candidate candidate{cluster};
     for (const api::TargetCluster& target : targets) {
@@ -138,7 +145,7 @@ Filtered Filter(const api::BindingView& binding, const json::Value& affinity,
       ++obstacles[obstacle];
       continue;
     }
-    candidate.room = Estimate(binding, *cluster);
+    candidate.room = Estimate(binding, *cluster, given.rules.models);
     out.candidates.push_back(std::move(candidate));
   }
   std::sort(out.candidates.begin(), out.candidates.end(), IsBetter);
@@ -146,7 +153,7 @@ Filtered Filter(const api::BindingView& binding, const json::Value& affinity,
   std::vector<std::string> reasons;
   for (const auto& [reason, count] : obstacles) reasons.push_back(absl::StrCat(count, " ", reason));
   std::sort(reasons.begin(), reasons.end());
-  out.error = absl::StrCat("0/", clusters.size(), " clusters are available");
+  out.error = absl::StrCat("0/", given.clusters.size(), " clusters are available");
   if (!reasons.empty()) absl::StrAppend(&out.error, ": ", absl::StrJoin(reasons, ", "), ".");
   return out;
 }
@@ -301,15 +308,19 @@ Placement Failure(const absl::Status& status) {
 }
 
 Placement PlaceByAffinity(const kube::Object& object, const json::Value& affinity,
-                          const std::vector<kube::ObjectPtr>& clusters, bool fresh) {
+                          const Circumstances& given) {
   const api::BindingView binding(object);
-  Filtered filtered = Filter(binding, affinity, clusters);
+  if (given.rules.workload_affinity && !object.spec()["workloadAffinityGroups"].empty()) {
+    return Failure(absl::UnimplementedError(
+        "the sandbox's scheduler does not select clusters by workload affinity"));
+  }
+  Filtered filtered = Filter(binding, affinity, given);
   if (filtered.candidates.empty()) return {Outcome::kNoClusterFit, filtered.error, {}, ""};
   const auto chosen = Select(binding, std::move(filtered.candidates));
   if (!chosen.ok()) return Failure(chosen.status());
   const bool overflows = !affinity["overflowAffinities"].empty() && IsCounted(binding);
-  auto targets = overflows ? AssignByTier(binding, *chosen, fresh)
-                           : Assign(binding, binding.Replicas(), *chosen, fresh);
+  auto targets = overflows ? AssignByTier(binding, *chosen, given.fresh)
+                           : Assign(binding, binding.Replicas(), *chosen, given.fresh);
   if (!targets.ok()) return Failure(targets.status());
   return {Outcome::kSuccess, "Binding has been scheduled successfully.", *std::move(targets),
           affinity["affinityName"].ToString()};
@@ -325,16 +336,15 @@ size_t ObservedTerm(const kube::Object& binding) {
   return 0;
 }
 
-Placement PlaceByTerms(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
-                       bool fresh, config::Release release) {
+Placement PlaceByTerms(const kube::Object& binding, const Circumstances& given) {
   const json::Value& placement = binding.spec()["placement"];
   const json::Value& terms = placement["clusterAffinities"];
-  if (terms.empty()) return PlaceByAffinity(binding, placement["clusterAffinity"], clusters, fresh);
+  if (terms.empty()) return PlaceByAffinity(binding, placement["clusterAffinity"], given);
   Placement first_failure;
-  const bool starts_again = fresh && release >= config::Release::kV1_19;
+  const bool starts_again = given.fresh && given.rules.release >= config::Release::kV1_19;
   const size_t start = starts_again ? 0 : ObservedTerm(binding);
   for (size_t i = start; i < terms.size(); ++i) {
-    Placement result = PlaceByAffinity(binding, terms.At(i), clusters, fresh);
+    Placement result = PlaceByAffinity(binding, terms.At(i), given);
     if (result.outcome == Outcome::kSuccess) return result;
     if (i == start) first_failure = std::move(result);
   }
@@ -373,7 +383,7 @@ json::Value ObservedAffinity(const kube::Object& binding) {
 
 Placement Place(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
                 bool fresh, const SchedulingRules& rules) {
-  Placement placement = PlaceByTerms(binding, clusters, fresh, rules.release);
+  Placement placement = PlaceByTerms(binding, {clusters, fresh, rules});
   const bool is_placed = placement.outcome == Outcome::kSuccess;
   if (is_placed && RecordsComponents(binding, rules)) placement.components = Shares(binding);
   return placement;
@@ -385,32 +395,6 @@ json::Value Placement::ClustersToJson() const {
     list.MutableAt(i).Set("components", components);
   }
   return list;
-}
-
-int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requirements) {
-  const json::Value& summary = cluster.status()["resourceSummary"];
-  if (summary.is_null()) return 0;
-  const auto free_of = [&](absl::string_view resource) {
-    const auto amount = [&](absl::string_view part) {
-      return kube::Quantity::FromJson(summary[part][resource]).value_or(kube::Quantity());
-    };
-    kube::Quantity left = amount("allocatable");
-    left.Sub(amount("allocated"));
-    left.Sub(amount("allocating"));
-    return left;
-  };
-  int64_t room = std::max<int64_t>(0, free_of("pods").Value());
-  for (const json::Member& request : replica_requirements["resourceRequest"].members()) {
-    const auto needed = kube::Quantity::FromJson(request.value);
-    if (!needed.ok() || needed->Sign() <= 0) continue;
-    const kube::Quantity left = free_of(request.name());
-    // As upstream's estimator counts: CPU in thousandths, everything else in whole units.
-    const bool milli = request.name() == "cpu";
-    const int64_t have = milli ? left.MilliValue() : left.Value();
-    const int64_t each = milli ? needed->MilliValue() : needed->Value();
-    room = std::min(room, std::max<int64_t>(0, have) / each);
-  }
-  return room;
 }
 
 }  // namespace sandbox

@@ -17,8 +17,10 @@ namespace sandbox {
 // As what the scheduler behaves.
 struct SchedulingRules {
   config::Release release = config::Release::kV1_18;
-  bool components = false;   // Its feature gate MultiplePodTemplatesScheduling.
-  bool by_priority = false;  // Its feature gate PriorityBasedScheduling.
+  bool components = false;         // Its feature gate MultiplePodTemplatesScheduling.
+  bool by_priority = false;        // Its feature gate PriorityBasedScheduling.
+  bool models = true;              // Its feature gate CustomizedClusterResourceModeling.
+  bool workload_affinity = false;  // Its feature gate WorkloadAffinity.
 };
 
 // The chosen clusters, or why none was chosen.
@@ -51,10 +53,6 @@ Placement Place(const kube::Object& binding, const std::vector<kube::ObjectPtr>&
 // Returns the affinity that determines whether a change of a Cluster concerns the binding:
 // clusterAffinity, or the observed term of clusterAffinities; null when every cluster concerns it.
 json::Value ObservedAffinity(const kube::Object& binding);
-
-// Returns how many more replicas with these requirements fit the Cluster, according to its
-// resourceSummary.
-int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requirements);
 
 }  // namespace sandbox
 

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "sandbox/sim/cluster_room.h"
 #include "sandbox/sim/cluster_selection.h"
 #include "sandbox/sim/replica_division.h"
 #include "tests/sandbox/sim/sim_cluster.h"
@@ -285,6 +286,70 @@ TEST_CASE("room is what the scarcest requested resource allows") {
   CHECK(RoomIn(cluster, Json(R"({"resourceRequest": {"nvidia.com/gpu": "1"}})")) == 0);
   cluster.Erase({"status", "resourceSummary"});
   CHECK(RoomIn(cluster, Json("null")) == 0);
+}
+
+TEST_CASE("room by resource models is what fits single nodes, each as small as its grade allows") {
+  kube::Object cluster = *Cluster("m1");
+  // Two nodes with at least 1 CPU, three with at least 4.
+  cluster.Set({"spec", "resourceModels"}, Json(R"([
+      {"grade": 0, "ranges": [{"name": "cpu", "min": "0"}, {"name": "memory", "min": "0"}]},
+      {"grade": 1, "ranges": [{"name": "cpu", "min": "1"}, {"name": "memory", "min": "4Gi"}]},
+      {"grade": 2, "ranges": [{"name": "cpu", "min": "4"}, {"name": "memory", "min": "16Gi"}]}])"));
+  cluster.Set({"status", "resourceSummary"}, Json(R"({
+      "allocatable": {"cpu": "100", "memory": "400Gi", "pods": "50", "nvidia.com/gpu": "8"},
+      "allocatableModelings": [
+        {"grade": 0, "count": 7}, {"grade": 1, "count": 2}, {"grade": 2, "count": 3}]})"));
+  const auto room = [&](const char* request, bool by_models = true) {
+    return RoomIn(cluster, json::Value::Object({{"resourceRequest", Json(request)}}), by_models);
+  };
+  CHECK(room(R"({"cpu": "1500m"})") == 3 * 2);
+  CHECK(room(R"({"cpu": "1"})") == 2 + 3 * 4);
+  CHECK(room(R"({"cpu": "1", "memory": "8Gi"})") == 3 * 2);
+  CHECK(room(R"({"cpu": "5"})") == 0);
+  CHECK(room(R"({"cpu": "5"})", false) == 20);
+  // What no model names no node has.
+  CHECK(room(R"({"nvidia.com/gpu": "1"})") == 0);
+  CHECK(room(R"({"nvidia.com/gpu": "1"})", false) == 8);
+  // More than the pods that are left never fit.
+  CHECK(room(R"({"cpu": "100m"})") == 50);
+  CHECK(RoomIn(cluster, Json("null")) == 50);
+  // The sums count where nodes were not counted by models, or there are none.
+  cluster.Set({"spec", "resourceModels"}, json::Value::Array());
+  CHECK(room(R"({"cpu": "5"})") == 20);
+}
+
+TEST_CASE("a placement counts room by resource models, unless the gate is off") {
+  kube::Object wide = *Cluster("wide"), narrow = *Cluster("narrow");
+  const auto give = [](kube::Object& cluster, const char* node, int count) {
+    cluster.Set({"spec", "resourceModels"},
+                json::Value::Array(
+                    {json::Value::Object({{"grade", 0},
+                                          {"ranges", json::Value::Array({json::Value::Object(
+                                                         {{"name", "cpu"}, {"min", node}})})}})}));
+    cluster.Set({"status", "resourceSummary"},
+                Json(R"({"allocatable": {"cpu": "12", "pods": "99"}})"));
+    cluster.Set({"status", "resourceSummary", "allocatableModelings"},
+                json::Value::Array({json::Value::Object({{"grade", 0}, {"count", count}})}));
+  };
+  give(wide, "4", 3);
+  give(narrow, "1", 12);
+  const kube::Object binding =
+      Binding(R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
+                  "replicaDivisionPreference": "Aggregated"}})",
+              3, R"({"replicaRequirements": {"resourceRequest": {"cpu": "2"}}})");
+  const std::vector<kube::ObjectPtr> clusters = {kube::Share(narrow), kube::Share(wide)};
+  CHECK(Text(Place(binding, clusters, false).clusters) == "wide=3");
+  CHECK(Text(Place(binding, clusters, false, {.models = false}).clusters) == "narrow=3");
+}
+
+TEST_CASE("a placement by workload affinity is refused, as none that this scheduler makes") {
+  const kube::Object binding =
+      Binding("{}", 3, R"({"workloadAffinityGroups": {"antiAffinityGroup": "app=web"}})");
+  const Placement refused = Place(binding, {Cluster("m1")}, false, {.workload_affinity = true});
+  CHECK(refused.outcome == Outcome::kSchedulerError);
+  CHECK(refused.message == "the sandbox's scheduler does not select clusters by workload affinity");
+  // Without its gate, karmada-scheduler takes no notice of the groups.
+  CHECK(Place(binding, {Cluster("m1")}, false).outcome == Outcome::kSuccess);
 }
 
 }  // namespace
