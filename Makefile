@@ -188,6 +188,12 @@ test-page: setup ## Try the page of karmada-lens serve in Chromium (some cases: 
 	@echo "== test-page"
 	@$(PYTHON) -u tests/page/run.py $(if $(PICTURES),--pictures docs/serve) $(CASES)
 
+.PHONY: bench-fleet
+bench-fleet: setup ## Measure karmada-lens why -A with 100 clusters and 5,000 templates; fails above 2 s or 150 MB
+	$(call build,release,karmada-lens)
+	@echo "== bench-fleet"
+	@$(PYTHON) -u tests/bench/fleet.py
+
 .PHONY: bench-page
 bench-page: setup ## Measure the page of karmada-lens serve with 100 clusters and 5,000 templates, and with a hundred viewers
 	$(call build,release,karmada-lens)
