@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
 #include "api/keys.h"
+#include "api/resources.h"
 #include "api/work.h"
 #include "lens/why/agents.h"
 #include "lens/why/checks.h"
@@ -33,6 +34,13 @@ std::string WhyNoAnswer(const Chain& chain, const std::string& cluster) {
                          absl::IsUnavailable(member->second.status) &&
                          !AgentVouches(chain, cluster);  // It need not answer from here.
   return is_silent ? std::string(member->second.status.message()) : "";
+}
+
+// Returns the Work in the cluster, which may be what is asked about; nullptr when there is none.
+kube::ObjectPtr WorkIn(const Chain& chain, const std::string& cluster) {
+  if (chain.asked.gvk == api::Works().gvk) return chain.object;
+  const auto found = chain.works.find(cluster);
+  return found == chain.works.end() ? nullptr : found->second;
 }
 
 }  // namespace
@@ -65,12 +73,12 @@ Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
                                 "itself then",
                          ", and until then the Work keeps note of what has to be deleted there")};
   }
-  const auto work = chain.works.find(cluster);
+  const kube::ObjectPtr work = WorkIn(chain, cluster);
   const Removal unknown = {
       "", pull ? AdviceForAgent(chain, cluster) : "see whether the cluster can be reached"};
-  if (work == chain.works.end() || !work->second->IsDeleting()) return unknown;
+  if (work == nullptr || !work->IsDeleting()) return unknown;
   const json::Value* applied =
-      kube::FindCondition(api::WorkView(*work->second).Conditions(), api::kWorkApplied);
+      kube::FindCondition(api::WorkView(*work).Conditions(), api::kWorkApplied);
   const bool failed = applied != nullptr && (*applied)["status"].AsString() == "False";
   if (!failed) return unknown;
   const std::string message = (*applied)["message"].ToString();

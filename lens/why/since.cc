@@ -110,7 +110,8 @@ absl::Time SinceInCluster(const Chain& chain, const Finding& finding) {
 absl::Time SinceWhen(const Chain& chain, const Finding& finding) {
   const std::string& check = finding.check;
   if (check == kProgramNotRunning) return LeaseEnded(chain, finding);
-  if (check == "template-deleting") return DeletedAt(chain.object);
+  if (check == "template-deleting" || check == "own-object-deleting")
+    return DeletedAt(chain.object);
   if (check == "template-gone" && chain.binding == nullptr) return FirstDeletion(chain);
   if (check == "binding-deleting" || check == "template-gone") return DeletedAt(chain.binding);
   if (check == "scheduler-refuses" && chain.binding != nullptr) {

@@ -15,6 +15,7 @@
 #include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/named_clusters.h"
+#include "lens/why/own_deletions.h"
 #include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
 #include "lens/why/own_registries.h"
@@ -263,6 +264,7 @@ Findings ObjectIsExcluded(const Chain& chain) {
 Findings TemplateIsBeingDeleted(const Chain& chain) {
   if (chain.object == nullptr || !chain.object->IsDeleting()) return {};
   const std::vector<std::string> finalizers = FinalizersOf(*chain.object);
+  if (IsAboutOwnObject(chain) && !finalizers.empty()) return {};
   const std::string since = chain.object->metadata()["deletionTimestamp"].ToString();
   return {{kStep, Grade::kStuck,
            absl::StrCat(chain.Name(), " is being deleted since ", since, " and waits for ",
@@ -316,6 +318,8 @@ constexpr Check kChecks[] = {
      ObjectIsExcluded},
     {"cluster-leaving", "Is it a Cluster that is being deleted?",
      "a cluster waits to be gone:", ClusterIsLeaving},
+    {"own-object-deleting", "For whom does the deletion of an object of Karmada's own wait?",
+     "being deleted, and waits:", OwnObjectIsBeingDeleted},
     {"template-deleting", "Is it being deleted?",
      "being deleted, and waits:", TemplateIsBeingDeleted},
     {"autoscaler-target", "Does what an autoscaler scales exist?",

@@ -1,0 +1,190 @@
+// Each finalizer of Karmada's own has a row: which program takes it away, after what, and what is
+// left behind when somebody else does. An API server sets two more for the way of a deletion, which
+// the garbage collector ends; all others belong to programs that nobody here knows. For a Work the
+// cluster says more, as for a template that does not leave it.
+
+#include "lens/why/own_deletions.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/programs.h"
+#include "api/resources.h"
+#include "api/work.h"
+#include "lens/why/agents.h"
+#include "lens/why/own_objects.h"
+
+namespace lens::why {
+namespace {
+
+constexpr char kGarbageCollector[] = "the garbage collector of the control plane";
+
+// Who takes a finalizer away. "$C" in texts stands for the cluster of a Work.
+struct Keeper {
+  const char* finalizer;
+  const char* after;      // What has to happen before: "it has ...".
+  const char* otherwise;  // What is left behind when somebody else takes it away.
+  const char* gate = "";  // What karmada-controller-manager needs for it besides.
+};
+
+constexpr Keeper kKeepers[] = {
+    {api::kPropagationPolicyFinalizer, "it has taken its claim off the templates that it governs",
+     "templates would keep the claim of a policy that is gone"},
+    {api::kClusterPropagationPolicyFinalizer,
+     "it has taken its claim off the templates that it governs",
+     "templates would keep the claim of a policy that is gone"},
+    {api::kExecutionFinalizer, "it has removed the Work's objects from $C",
+     "the objects would stay in $C, where nobody would delete them"},
+    {api::kBindingFinalizer, "it has deleted the Works of the binding",
+     "the Works would stay, and with them the object in clusters"},
+    {api::kClusterBindingFinalizer, "it has deleted the Works of the binding",
+     "the Works would stay, and with them the object in clusters"},
+    {api::kDependenciesFinalizer, "it has taken back what the binding had brought along",
+     "what it needed would stay in clusters", "PropagateDeps"},
+    {api::kClusterFinalizer, "the Works of the cluster, and the bindings that name it, have gone",
+     "what Karmada has put into the cluster would stay there, and bindings would still name it"},
+    {api::kMultiClusterServiceFinalizer, "it has released the Service and deleted its Works",
+     "the Works would stay, and with them the Service in clusters", "MultiClusterService"},
+    {api::kEndpointSliceFinalizer, "it has deleted the EndpointSlices that it made of the Work",
+     "the EndpointSlices would stay in the control plane"},
+    {api::kEndpointSliceDispatchFinalizer,
+     "it has deleted the Works that bring the slice to other clusters",
+     "the Works would stay, and with them endpoints that there are not", "MultiClusterService"},
+};
+
+const Keeper* KeeperOf(absl::string_view finalizer) {
+  for (const Keeper& keeper : kKeepers) {
+    if (keeper.finalizer == finalizer) return &keeper;
+  }
+  return nullptr;
+}
+
+// Returns what an API server sets for a way of deleting, and what the garbage collector waits for;
+// "" for other finalizers.
+std::string CollectedAfter(absl::string_view finalizer) {
+  if (finalizer == "foregroundDeletion") return "what it owns has gone";
+  return finalizer == "orphan" ? "it has taken it off what it owns as the owner" : "";
+}
+
+// What is deleted, and the cluster of a Work.
+class Deletion {
+ public:
+  explicit Deletion(const Chain& chain) : chain_(chain) {
+    if (chain.asked.gvk == api::Works().gvk) {
+      cluster_ = std::string(api::ClusterOfExecutionNamespace(chain.asked.key.ns).value_or(""));
+    }
+  }
+
+  Finding Explain() const {
+    std::vector<std::string> waits;
+    for (const std::string& finalizer : Finalizers()) {
+      waits.push_back(absl::StrCat(finalizer, ", which ", WhoAndWhen(finalizer)));
+    }
+    const std::string first = FirstToAct();
+    const Removal removal = first == api::kExecutionFinalizer && !cluster_.empty()
+                                ? WhyNotRemoved(chain_, cluster_)
+                                : Removal();
+    Finding finding{Step::kTemplate, Grade::kStuck,
+                    absl::StrCat(chain_.Name(), " is being deleted since ",
+                                 chain_.object->metadata()["deletionTimestamp"].AsString(),
+                                 " and waits for its finalizer", waits.size() == 1 ? " " : "s ",
+                                 absl::StrJoin(waits, ", and for "), removal.why)};
+    finding.advice = AdviceFor(first, removal);
+    // What is known of an agent is part of the reason.
+    if (KeeperOf(first) != nullptr && !IsOfAgent(first)) {
+      finding.waits_for = Program::kControllerManager;
+    }
+    return finding;
+  }
+
+ private:
+  std::vector<std::string> Finalizers() const {
+    std::vector<std::string> names;
+    for (const json::Value& item : chain_.object->metadata()["finalizers"].items()) {
+      names.push_back(item.ToString());
+    }
+    return names;
+  }
+
+  // Returns the finalizer that is waited for by itself: an API server's own wait for others.
+  std::string FirstToAct() const {
+    const std::vector<std::string> all = Finalizers();
+    const auto found = std::find_if(all.begin(), all.end(), [](const std::string& finalizer) {
+      return CollectedAfter(finalizer).empty();
+    });
+    return found == all.end() ? all[0] : *found;
+  }
+
+  bool IsOfAgent(absl::string_view finalizer) const {
+    return finalizer == api::kExecutionFinalizer && IsPull(chain_, cluster_);
+  }
+
+  std::string InCluster(absl::string_view text) const {
+    return absl::StrReplaceAll(text, {{"$C", cluster_.empty() ? "its cluster" : cluster_}});
+  }
+
+  // Returns "karmada-controller-manager takes away after it has ...".
+  std::string WhoAndWhen(const std::string& finalizer) const {
+    const std::string collected = CollectedAfter(finalizer);
+    if (!collected.empty()) {
+      return absl::StrCat(kGarbageCollector, " takes away after ", collected);
+    }
+    const Keeper* keeper = KeeperOf(finalizer);
+    if (keeper == nullptr) return "none of Karmada's programs takes away";
+    std::string after = InCluster(keeper->after);
+    if (finalizer == api::kExecutionFinalizer &&
+        api::WorkView(*chain_.object).PreservesResourcesOnDeletion()) {
+      after = InCluster("it has let go of the Work's objects in $C, which stay there");
+    }
+    return absl::StrCat(
+        IsOfAgent(finalizer) ? ApplierIn(chain_, cluster_) : std::string(api::kControllerManager),
+        " takes away after ", after);
+  }
+
+  std::string AdviceFor(const std::string& finalizer, const Removal& removal) const {
+    if (!CollectedAfter(finalizer).empty()) {
+      return "see what it owns, and what that waits for; the rest happens by itself";
+    }
+    const Keeper* keeper = KeeperOf(finalizer);
+    if (keeper == nullptr) {
+      return absl::StrCat("see which program sets ", finalizer,
+                          ", and why it does not take it away; only if that program has gone for "
+                          "good, take the finalizer off: kubectl edit ",
+                          chain_.asked.gvk.kind, " ", chain_.asked.key.name,
+                          chain_.asked.key.ns.empty() ? "" : " -n ", chain_.asked.key.ns);
+    }
+    std::string advice = removal.why.empty() ? Look(*keeper) : removal.advice;
+    return absl::StrCat(advice, "; do not take the finalizer off, for ",
+                        InCluster(keeper->otherwise));
+  }
+
+  std::string Look(const Keeper& keeper) const {
+    if (IsOfAgent(keeper.finalizer)) return AdviceForAgent(chain_, cluster_);
+    std::string look = absl::StrCat("see whether ", api::kControllerManager, " runs");
+    if (*keeper.gate != '\0') {
+      absl::StrAppend(&look, " with the feature gate ", keeper.gate, " on");
+    }
+    return absl::StrCat(look, ", and what its log says of ", chain_.Name());
+  }
+
+  const Chain& chain_;
+  std::string cluster_;  // "" for all but Works.
+};
+
+}  // namespace
+
+Findings OwnObjectIsBeingDeleted(const Chain& chain) {
+  if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
+  if (WaitsForFinalizers(*chain.object).empty()) return {};
+  return {Deletion(chain).Explain()};
+}
+
+}  // namespace lens::why
