@@ -38,11 +38,15 @@ namespace {
 
 constexpr char kFieldManager[] = "karmada-lens";
 constexpr absl::Duration kLook = absl::Milliseconds(20);
+// On a large plane a look takes long, and the loops shall have the time between two of them.
+constexpr int kPauseInLooks = 4;
 // Loops retry what fails after 5 ms, 10 ms and so on: what is not complete when nothing has changed
 // for so long fails again and again. A loop that has recorded a warning has tried already.
 constexpr absl::Duration kStandstill = absl::Seconds(3);
 constexpr absl::Duration kWarnedStandstill = absl::Seconds(1);
+// Two minutes for a thousand objects; a busy machine needs much of it.
 constexpr absl::Duration kPatience = absl::Minutes(2);
+constexpr absl::Duration kPatienceForObject = absl::Milliseconds(120);
 // The scheduler notices a change in less time than that; what it could not place it tries again
 // every second.
 constexpr absl::Duration kSilence = absl::Milliseconds(150);
@@ -399,31 +403,36 @@ absl::Status DryControlPlane::SettleFor(absl::Duration (*silence)(sandbox::Backe
                                         const base::StopToken& stop) {
   if (loops_ == nullptr) RETURN_IF_ERROR(StartLoops());
   const base::Clock& clock = base::RealClock();
-  const base::SteadyTime deadline = clock.SteadyNow() + kPatience;
+  const base::SteadyTime begun = clock.SteadyNow();
   base::SteadyTime changed = clock.SteadyNow();
   std::string last;
   bool was_settled = false;
-  while (clock.SteadyNow() < deadline) {
+  absl::Duration patience = kPatience;
+  while (clock.SteadyNow() - begun < patience) {
     RETURN_IF_ERROR(loops_->result());
+    const base::SteadyTime begin = clock.SteadyNow();
     ASSIGN_OR_RETURN(std::string now, Versions());
+    const auto objects = std::count(now.begin(), now.end(), ',');
+    patience = std::max(kPatience, objects * kPatienceForObject);
     const bool same = now == last;
     if (!same) changed = clock.SteadyNow();
-    const bool idle = loops_->IsIdle(backend());
+    const bool idle = same && loops_->IsIdle(backend());
     const bool settled = idle && IsComplete(backend(), options_) &&
                          loops_->Watch(SelectedKinds(backend(), options_));
     // Twice in a row, because what was just written may not have reached the loops at the first
     // look.
-    const bool silent = same && clock.SteadyNow() - changed >= silence(backend());
-    if (silent && settled && was_settled) return absl::OkStatus();
+    const bool settled_twice = settled && was_settled;
+    if (settled_twice && clock.SteadyNow() - changed >= silence(backend())) return absl::OkStatus();
     const bool warned = !loops_->Warnings().empty();
     const absl::Duration standstill = warned ? kWarnedStandstill : kStandstill;
-    if (same && idle && clock.SteadyNow() - changed > standstill) return absl::OkStatus();
+    if (idle && clock.SteadyNow() - changed > standstill) return absl::OkStatus();
     last = std::move(now);
     was_settled = settled;
-    if (!clock.SleepFor(kLook, stop)) return absl::CancelledError("the plan was stopped");
+    const absl::Duration pause = std::max(kLook, kPauseInLooks * (clock.SteadyNow() - begin));
+    if (!clock.SleepFor(pause, stop)) return absl::CancelledError("the plan was stopped");
   }
-  return absl::DeadlineExceededError(
-      "the simulated control plane has not come to rest within two minutes");
+  return absl::DeadlineExceededError(absl::StrCat(
+      "the simulated control plane has not come to rest within ", absl::FormatDuration(patience)));
 }
 
 std::vector<LoopWarning> DryControlPlane::Warnings() const {

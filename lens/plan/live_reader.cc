@@ -25,6 +25,8 @@ namespace lens::plan {
 namespace {
 
 constexpr size_t kIdsPerRequest = 50;
+// More requests than that cost more than one for all of them.
+constexpr size_t kMostRequests = 4;
 // So many objects of a kind are read one by one; more by a list of all.
 constexpr size_t kMostSingly = 10;
 
@@ -299,6 +301,10 @@ absl::Status LiveReader::ReadWorks(const base::StopToken& stop) {
     for (const kube::Object& binding : state_.bindings) {
       if (!binding.Label(label).empty()) ids.emplace_back(binding.Label(label));
     }
+    if (ids.size() > kMostRequests * kIdsPerRequest) {
+      RETURN_IF_ERROR(ReadWorksOf(label, {ids.begin(), ids.end()}, stop));
+      continue;
+    }
     // Many ids in one request, but not more than a URL may be long.
     for (size_t i = 0; i < ids.size(); i += kIdsPerRequest) {
       const auto end = ids.begin() + std::min(ids.size(), i + kIdsPerRequest);
@@ -308,6 +314,16 @@ absl::Status LiveReader::ReadWorks(const base::StopToken& stop) {
                        List(api::Works(), "", selector, stop));
       state_.works.insert(state_.works.end(), read.begin(), read.end());
     }
+  }
+  return absl::OkStatus();
+}
+
+// The server looks at all Works for each request.
+absl::Status LiveReader::ReadWorksOf(const std::string& label, const std::set<std::string>& ids,
+                                     const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(std::vector<kube::Object> read, List(api::Works(), "", label, stop));
+  for (kube::Object& work : read) {
+    if (ids.contains(std::string(work.Label(label)))) state_.works.push_back(std::move(work));
   }
   return absl::OkStatus();
 }

@@ -83,6 +83,9 @@ class LiveReader {
   absl::Status ListTemplates(const base::StopToken& stop);
   absl::Status ReadDefinition(const kube::Gvk& gvk, const base::StopToken& stop);
   absl::Status ReadWorks(const base::StopToken& stop);
+  // Reads those that have one of these values of the label.
+  absl::Status ReadWorksOf(const std::string& label, const std::set<std::string>& ids,
+                           const base::StopToken& stop);
 
   kube::Client& client_;
   kube::Discovery discovery_;

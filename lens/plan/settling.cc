@@ -1,11 +1,14 @@
 // The questions whose answers tell that the loops have nothing left to do, asked of the stored
 // objects and not of the loops: every selected template has a binding; every binding was judged by
 // the scheduler in its present generation; it has as many Works as clusters. Each call reads
-// everything again, since the plane is small and in this process. An answer may be false for ever,
-// so that the caller waits for a limited time (plan.cc).
+// everything again, since the plane is in this process, but each kind once: thousands of policies
+// may select of the same one. An answer may be false for ever, so that the caller waits for a
+// limited time (dry_control_plane.cc).
 
 #include "lens/plan/settling.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -32,29 +35,64 @@ std::vector<kube::ObjectPtr> All(sandbox::Backend& backend, const kube::Resource
   return objects.ok() ? *std::move(objects) : std::vector<kube::ObjectPtr>();
 }
 
-bool HasBinding(sandbox::Backend& backend, const kube::Object& object) {
-  const kube::Resource& bindings =
-      object.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
-  const kube::ObjectKey key{std::string(object.ns()),
-                            api::BindingName(object.kind(), object.name())};
-  return backend.Get(bindings.gvr(), key).ok();
-}
+// What may be a template, by kind and then by namespace; read when it is first asked for.
+class Candidates {
+ public:
+  Candidates(sandbox::Backend& backend, const detector::TemplateFilter& filter)
+      : backend_(backend), filter_(filter) {}
 
-// Returns whether each object that the selector selects has a binding.
-bool AreBound(sandbox::Backend& backend, const api::ResourceSelector& selector,
-              const std::string& policy_ns, const detector::TemplateFilter& filter) {
-  const auto gvk = kube::ParseGvk(selector.api_version(), selector.kind());
-  if (!gvk.ok() || !filter.AllowsResource(*gvk)) return true;
-  const kube::Resource resource = backend.Find(*gvk);
-  if (resource.gvk.empty()) return true;
-  for (const kube::ObjectPtr& object : All(backend, resource)) {
-    if (!policy_ns.empty() && object->ns() != policy_ns) continue;
-    if (object->IsDeleting() || !filter.AllowsObject(*object)) continue;
-    if (selector.Rank(*object) == api::SelectorMatch::kNone) continue;
-    if (!HasBinding(backend, *object)) return false;
+  // Returns whether each object that the selector of a policy in this namespace selects has a
+  // binding.
+  bool AreBound(const api::ResourceSelector& selector, const std::string& policy_ns) {
+    const auto gvk = kube::ParseGvk(selector.api_version(), selector.kind());
+    if (!gvk.ok() || !filter_.AllowsResource(*gvk)) return true;
+    const ByNamespace& all = OfKind(*gvk);
+    const std::string ns = policy_ns.empty() ? std::string(selector.ns()) : policy_ns;
+    if (ns.empty()) {
+      return std::all_of(all.begin(), all.end(),
+                         [&](const auto& some) { return AreAllBound(some.second, selector); });
+    }
+    const auto found = all.find(ns);
+    return found == all.end() || AreAllBound(found->second, selector);
   }
-  return true;
-}
+
+ private:
+  using ByName = std::map<std::string, kube::ObjectPtr, std::less<>>;
+  using ByNamespace = std::map<std::string, ByName>;
+
+  const ByNamespace& OfKind(const kube::Gvk& gvk) {
+    const auto [kind, is_new] = kinds_.try_emplace(gvk);
+    const kube::Resource resource = is_new ? backend_.Find(gvk) : kube::Resource();
+    if (resource.gvk.empty()) return kind->second;
+    for (const kube::ObjectPtr& object : All(backend_, resource)) {
+      if (object->IsDeleting() || !filter_.AllowsObject(*object)) continue;
+      kind->second[std::string(object->ns())][std::string(object->name())] = object;
+    }
+    return kind->second;
+  }
+
+  bool AreAllBound(const ByName& objects, const api::ResourceSelector& selector) const {
+    if (!selector.name().empty()) {
+      const auto found = objects.find(selector.name());
+      return found == objects.end() || IsBound(*found->second, selector);
+    }
+    return std::all_of(objects.begin(), objects.end(),
+                       [&](const auto& one) { return IsBound(*one.second, selector); });
+  }
+
+  bool IsBound(const kube::Object& object, const api::ResourceSelector& selector) const {
+    if (selector.Rank(object) == api::SelectorMatch::kNone) return true;
+    const kube::Resource& bindings =
+        object.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+    const kube::ObjectKey key{std::string(object.ns()),
+                              api::BindingName(object.kind(), object.name())};
+    return backend_.Get(bindings.gvr(), key).ok();
+  }
+
+  sandbox::Backend& backend_;
+  const detector::TemplateFilter& filter_;
+  std::map<kube::Gvk, ByNamespace> kinds_;
+};
 
 // Returns each selector of a policy, with the policy.
 std::vector<std::pair<kube::ObjectPtr, api::ResourceSelector>> Selectors(
@@ -71,10 +109,11 @@ std::vector<std::pair<kube::ObjectPtr, api::ResourceSelector>> Selectors(
 }
 
 bool AreTemplatesBound(sandbox::Backend& backend, const detector::TemplateFilter& filter) {
+  Candidates candidates(backend, filter);
   for (const auto& [policy, selector] : Selectors(backend)) {
     if (policy->IsDeleting()) return false;
     if (api::PolicyView(*policy).IsLazy()) continue;  // It binds nothing but what is edited.
-    if (!AreBound(backend, selector, std::string(policy->ns()), filter)) return false;
+    if (!candidates.AreBound(selector, std::string(policy->ns()))) return false;
   }
   return true;
 }
