@@ -39,6 +39,11 @@ std::string WhyNoEviction(const config::Options& options) {
   return "";
 }
 
+// Returns whether room in the cluster is counted by nodes of certain sizes.
+bool CountsByModels(const kube::Object& cluster) {
+  return !cluster.status()["resourceSummary"]["allocatableModelings"].empty();
+}
+
 absl::Time WholeSeconds() {
   return absl::FromUnixSeconds(absl::ToUnixSeconds(base::RealClock().Now()));
 }
@@ -167,8 +172,12 @@ class FleetChange {
         break;
       case Kind::kCapacity:
         Note(edit,
-             "has other room: nothing that is placed moves because of that; what waits for "
-             "room is tried again");
+             absl::StrCat("has other room: nothing that is placed moves because of that; what "
+                          "waits for room is tried again",
+                          CountsByModels(*before_[edit.cluster])
+                              ? ". How its room is spread over nodes (spec.resourceModels) is not "
+                                "counted then"
+                              : ""));
         break;
       case Kind::kJoin:
         Note(edit,

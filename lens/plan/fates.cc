@@ -60,7 +60,6 @@ constexpr char kUndecided[] =
 constexpr absl::string_view kBeyondSandbox = "the sandbox's scheduler does not ";
 
 Verdict RefusalOf(const TemplateOutcome& outcome) {
-  if (absl::StrContains(outcome.not_scheduled, kBeyondSandbox)) return Verdict::kNotSimulated;
   if (outcome.not_scheduled_reason == "QuotaExceeded") return Verdict::kQuota;
   const bool full = outcome.not_scheduled_reason == "Unschedulable" ||
                     absl::StrContains(outcome.not_scheduled, "no enough resource");
@@ -147,7 +146,9 @@ class Teller {
     const bool lost = Any(change, HasLost), gained = Any(change, HasGained);
     const TemplateOutcome* before = Find(story_.before, change.id);
     const bool was_refused = before != nullptr && !before->not_scheduled.empty();
-    if (lost && HasOtherScheduler(change.outcome)) return Verdict::kNotSimulated;
+    // Files do not say where a template is that the sandbox cannot place.
+    const bool is_beyond = absl::StrContains(change.outcome.not_scheduled, kBeyondSandbox);
+    if (is_beyond || (lost && HasOtherScheduler(change.outcome))) return Verdict::kNotSimulated;
     if (!change.outcome.not_scheduled.empty() && (lost || !was_refused)) {
       return RefusalOf(change.outcome);
     }
@@ -391,9 +392,12 @@ void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
       add(finding::kNowhere, "nothing places it elsewhere");
     }
     if (fate.verdict == Verdict::kNotSimulated) {
-      out.push_back({change.place, finding::kNotSimulated, change.id.ToString(),
-                     absl::StrCat("it leaves a cluster, and a plan does not show where it goes: ",
-                                  fate.why)});
+      out.push_back(
+          {change.place, finding::kNotSimulated, change.id.ToString(),
+           absl::StrCat(Any(change, HasLost)
+                            ? "it leaves a cluster, and a plan does not show where it goes"
+                            : "a plan does not show where it is placed",
+                        ": ", fate.why)});
     }
     if (fate.verdict == Verdict::kStays) {
       ++staying[{HeldIn(change, story.aftermath.held), !fate.why.empty()}];

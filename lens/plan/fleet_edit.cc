@@ -244,6 +244,8 @@ kube::Object Edited(const kube::Object& cluster, const FleetEdit& edit, absl::Ti
       for (const auto& [resource, amount] : edit.amounts) {
         after.Set({"status", "resourceSummary", "allocatable", resource}, amount);
       }
+      // How other room would be spread over nodes is not known.
+      after.Erase({"status", "resourceSummary", "allocatableModelings"});
       break;
     case FleetEdit::Kind::kWithout:
     case FleetEdit::Kind::kJoin:

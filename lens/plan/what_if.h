@@ -28,7 +28,7 @@ enum class Verdict {
   kQuota,        // A FederatedResourceQuota refuses its new placement.
   kNowhere,      // It leaves its last cluster, and nothing places it again: that is suspended.
   kStays,        // It is in a cluster that is lost or that it should leave, and nothing moves it.
-  kNotSimulated  // It leaves a cluster; where it goes is not known here.
+  kNotSimulated  // It leaves a cluster or is placed again; where it goes is not known here.
 };
 // Returns "unchanged", "moves", "spreads", "shrinks", "no-room", "pinned", "quota", "nowhere",
 // "stays" or "not-simulated".

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/yaml.h"
@@ -73,8 +74,17 @@ constexpr char kOneOfBoth[] =
     "clusterNames: [m2]}]}";
 constexpr char kOnlyM1[] = "{clusterAffinity: {clusterNames: [m1]}}";
 
-config::Options Evicting() {
+// As which a plan is made; what it says has to be true of both.
+#define BOTH_RELEASES GENERATE(config::Release::kV1_18, config::Release::kV1_19)
+
+config::Options As(config::Release release) {
   config::Options options;
+  options.wanted_release = release;
+  return options;
+}
+
+config::Options Evicting(config::Release release = config::Release::kV1_18) {
+  config::Options options = As(release);
   REQUIRE(options.gates.Set("Failover=true").ok());
   options.taint_eviction.no_execute = true;
   return options;
@@ -222,7 +232,7 @@ TEST_CASE("What if: without a policy of taints the gate alone evicts nothing") {
 
 TEST_CASE("What if: with gate, flag and policy of taints workloads leave a lost cluster") {
   const std::string files = absl::StrCat(kClusters, kLostPolicy, Workload("web", kOneOfBoth));
-  const Plan plan = Ask(files, {Lost("m1")}, Evicting());
+  const Plan plan = Ask(files, {Lost("m1")}, Evicting(BOTH_RELEASES));
   const Fate& fate = FateOf(plan, "web");
   CHECK(fate.verdict == Verdict::kMoves);
   REQUIRE(fate.leaves.size() == 1);
@@ -241,7 +251,7 @@ TEST_CASE("What if: tolerations delay an eviction, or keep the workload where it
   };
   const Plan plan = Ask(absl::StrCat(kClusters, Workload("patient", tolerating("")),
                                      Workload("hasty", tolerating(", tolerationSeconds: 90"))),
-                        {Drained("m1")}, Evicting());
+                        {Drained("m1")}, Evicting(BOTH_RELEASES));
   CHECK(FateOf(plan, "patient").verdict == Verdict::kStays);
   REQUIRE(FateOf(plan, "hasty").leaves.size() == 1);
   CHECK(FateOf(plan, "hasty").leaves[0].after == absl::Seconds(90));
@@ -249,8 +259,8 @@ TEST_CASE("What if: tolerations delay an eviction, or keep the workload where it
 }
 
 TEST_CASE("What if: what may be in one cluster only is pinned there, and runs nowhere then") {
-  const Plan plan =
-      Ask(absl::StrCat(kClusters, Workload("web", kOnlyM1)), {Drained("m1")}, Evicting());
+  const Plan plan = Ask(absl::StrCat(kClusters, Workload("web", kOnlyM1)), {Drained("m1")},
+                        Evicting(BOTH_RELEASES));
   CHECK(FateOf(plan, "web").verdict == Verdict::kPinned);
   CHECK_THAT(Found(plan, finding::kPinned), Catch::Contains("runs in no cluster"));
 }
@@ -261,7 +271,7 @@ TEST_CASE("What if: what finds no room in other clusters is said") {
       "Aggregated}}";
   const Plan plan = Ask(absl::StrCat(kClusters, Workload("web", aggregated, "",
                                                          ", resources: {requests: {cpu: \"2\"}}")),
-                        {Without("m1")});
+                        {Without("m1")}, As(BOTH_RELEASES));
   CHECK(FateOf(plan, "web").verdict == Verdict::kNoRoom);
   CHECK_THAT(Found(plan, finding::kNoRoom), Catch::Contains("not enough"));
 }
@@ -270,7 +280,7 @@ TEST_CASE("What if: what fits alone and not together is said of the cluster") {
   const std::string half = ", resources: {requests: {cpu: 500m}}";
   const Plan plan = Ask(absl::StrCat(kClusters, Workload("one", kOneOfBoth, "", half),
                                      Workload("two", kOneOfBoth, "", half)),
-                        {Without("m1")});
+                        {Without("m1")}, As(BOTH_RELEASES));
   CHECK(FateOf(plan, "one").verdict == Verdict::kMoves);
   CHECK(FateOf(plan, "two").verdict == Verdict::kMoves);
   CHECK_THAT(Found(plan, finding::kNoRoom),
@@ -305,10 +315,11 @@ spec:
 }
 
 TEST_CASE("What if: a cordon moves nothing, and a label moves what may not be there any more") {
+  const config::Options daemon = As(BOTH_RELEASES);
   const std::string gold = "{clusterAffinity: {labelSelector: {matchLabels: {tier: gold}}}}";
   const std::string files = absl::StrCat(kClusters, Workload("web", gold));
-  CHECK_FALSE(Ask(files, {Cordoned("m1")}).Count().any());
-  const Plan plan = Ask(files, {*ParseLabel("m1:tier-")});
+  CHECK_FALSE(Ask(files, {Cordoned("m1")}, daemon).Count().any());
+  const Plan plan = Ask(files, {*ParseLabel("m1:tier-")}, daemon);
   CHECK(FateOf(plan, "web").verdict == Verdict::kShrinks);
   REQUIRE(FateOf(plan, "web").leaves.size() == 1);
   CHECK(FateOf(plan, "web").leaves[0].how == Leaving::How::kAtOnce);
@@ -317,8 +328,8 @@ TEST_CASE("What if: a cordon moves nothing, and a label moves what may not be th
 TEST_CASE("What if: a cluster that joins gets what may be everywhere") {
   const kube::Object cluster(*yaml::Parse(
       "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m3}}"));
-  const Plan plan =
-      Ask(absl::StrCat(kClusters, Workload("web", "{clusterAffinity: {}}")), {*Joining(cluster)});
+  const Plan plan = Ask(absl::StrCat(kClusters, Workload("web", "{clusterAffinity: {}}")),
+                        {*Joining(cluster)}, As(BOTH_RELEASES));
   CHECK(FateOf(plan, "web").verdict == Verdict::kSpreads);
   CHECK(plan.clusters == 3);
 }
@@ -326,7 +337,7 @@ TEST_CASE("What if: a cluster that joins gets what may be everywhere") {
 TEST_CASE("What if: the purge mode Directly is said to leave a time without any copy") {
   const std::string directly = "  failover: {cluster: {purgeMode: Directly}}\n";
   const Plan plan = Ask(absl::StrCat(kClusters, Workload("web", kOneOfBoth, directly)),
-                        {Drained("m1")}, Evicting());
+                        {Drained("m1")}, Evicting(BOTH_RELEASES));
   CHECK(FateOf(plan, "web").verdict == Verdict::kMoves);
   REQUIRE(FateOf(plan, "web").leaves.size() == 1);
   CHECK(FateOf(plan, "web").leaves[0].how == Leaving::How::kFirst);
@@ -358,7 +369,7 @@ kind: FederatedResourceQuota
 metadata: {name: q, namespace: shop}
 spec: {overall: {cpu: "4"}}
 )";
-  config::Options daemon;
+  config::Options daemon = As(BOTH_RELEASES);
   REQUIRE(daemon.gates.Set("FederatedQuotaEnforcement=true").ok());
   const kube::Object cluster(*yaml::Parse(
       "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m3}}"));
@@ -367,6 +378,90 @@ spec: {overall: {cpu: "4"}}
                                               ", resources: {requests: {cpu: 500m}}")),
                         {*Joining(cluster)}, daemon);
   CHECK(FateOf(plan, "web").verdict == Verdict::kQuota);
+}
+
+TEST_CASE("What if: of two workloads a quota has room for one, which is chosen by the release") {
+  // As v1.19 bindings have priorities without a gate; as v1.18 they wait in their order.
+  constexpr char kPriorities[] = R"(
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: FederatedResourceQuota
+metadata: {name: q, namespace: shop}
+spec: {overall: {cpu: "10"}}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 7}
+)";
+  const std::string cpu = ", resources: {requests: {cpu: 500m}}";
+  const std::string files = absl::StrCat(
+      kClusters, kPriorities, Workload("first", "{clusterAffinity: {}}", "", cpu),
+      Workload("second", "{clusterAffinity: {}}",
+               "  schedulePriority: {priorityClassSource: KubePriorityClass, priorityClassName: "
+               "high}\n",
+               cpu));
+  const config::Release release = BOTH_RELEASES;
+  config::Options daemon = As(release);
+  REQUIRE(daemon.gates.Set("FederatedQuotaEnforcement=true").ok());
+  const kube::Object cluster(*yaml::Parse(
+      "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m3}}"));
+  const Plan plan = Ask(files, {*Joining(cluster)}, daemon);
+  const bool second = release == config::Release::kV1_19;
+  CHECK(FateOf(plan, "first").verdict == (second ? Verdict::kQuota : Verdict::kSpreads));
+  CHECK(FateOf(plan, "second").verdict == (second ? Verdict::kSpreads : Verdict::kQuota));
+}
+
+TEST_CASE("What if: room is counted by a cluster's resource models, where it counts its nodes") {
+  // Twelve CPUs, on nodes with one each.
+  constexpr char kSmallNodes[] = R"(
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m1}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m2}
+spec:
+  resourceModels:
+  - {grade: 0, ranges: [{name: cpu, min: "0", max: "1"}]}
+  - {grade: 1, ranges: [{name: cpu, min: "1", max: "9223372036854775807"}]}
+status:
+  resourceSummary:
+    allocatable: {cpu: "12", pods: "100"}
+    allocatableModelings: [{grade: 0, count: 0}, {grade: 1, count: 12}]
+)";
+  const std::string files = absl::StrCat(
+      kSmallNodes,
+      Workload("web",
+               "{replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: "
+               "Aggregated}}",
+               "", ", resources: {requests: {cpu: \"2\"}}"));
+  config::Options daemon = As(BOTH_RELEASES);
+  const Plan plan = Ask(files, {Without("m1")}, daemon);
+  CHECK(FateOf(plan, "web").verdict == Verdict::kNoRoom);
+  // How many nodes make up another capacity nobody has said.
+  const Plan larger = Ask(files, {Without("m1"), *ParseCapacity("m2:cpu=24")}, daemon);
+  CHECK(FateOf(larger, "web").verdict == Verdict::kMoves);
+  REQUIRE(larger.what_if->notes.size() == 2);
+  CHECK_THAT(larger.what_if->notes[1], Catch::Contains("(spec.resourceModels) is not counted"));
+  REQUIRE(daemon.gates.Set("CustomizedClusterResourceModeling=false").ok());
+  CHECK(FateOf(Ask(files, {Without("m1")}, daemon), "web").verdict == Verdict::kMoves);
+}
+
+TEST_CASE("What if: a placement by workload affinity is not simulated, with its gate") {
+  const std::string files = absl::StrCat(
+      kClusters,
+      absl::StrReplaceAll(
+          Workload("web", "{workloadAffinity: {antiAffinity: {groupByLabelKey: team}}}"),
+          {{"metadata: {name: web, namespace: shop}\nspec:\n  replicas",
+            "metadata: {name: web, namespace: shop, labels: {team: a}}\nspec:\n  replicas"}}));
+  config::Options daemon = As(BOTH_RELEASES);
+  CHECK(FateOf(Ask(files, {Without("m1")}, daemon), "web").verdict == Verdict::kShrinks);
+  REQUIRE(daemon.gates.Set("WorkloadAffinity=true").ok());
+  const Plan plan = Ask(files, {Without("m1")}, daemon);
+  const Fate& fate = FateOf(plan, "web");
+  CHECK(fate.verdict == Verdict::kNotSimulated);
+  CHECK_THAT(fate.why, Catch::Contains("by workload affinity"));
+  CHECK_THAT(Found(plan, finding::kNotSimulated),
+             Catch::Contains("Deployment shop/web: a plan does not show where it is placed"));
 }
 
 TEST_CASE("What if: a cluster that does not exist, or that is there already, is an error") {
