@@ -1,7 +1,8 @@
 // A fleet has four to eight workloads of kinds with and without replicas, in placements of all
 // sorts, and one cluster, the victim, to which something happens. Placements that depend on how
 // much room clusters report have the victim and one other cluster to choose from, so that the order
-// in which workloads move does not decide. Each fleet has a namespace of its own; its destructor
+// in which workloads move does not decide. For the same reason one workload at most counts for a
+// quota, and at most one waits for room. Each fleet has a namespace of its own; its destructor
 // leaves the plane as it was.
 
 #include "tests/behaviour/random_fleet.h"
@@ -16,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/binding.h"
+#include "config/served/served_release.h"
 #include "kube/discovery/rest_mapper.h"
 #include "lens/plan/live_reader.h"
 #include "lens/plan/report.h"
@@ -29,6 +31,13 @@ namespace plan = ::lens::plan;
 
 constexpr char kNowhere[] = "https://127.0.0.1:1";
 constexpr char kLabel[] = "what-if";
+constexpr int kNodes = 3;  // Of a member.
+// Of the sandbox, and of the rig of real servers.
+constexpr int kPodsOfNode = 110, kPodsOfRealNode = 500;
+constexpr int kFewPods = 12;
+constexpr char kCordon[] =
+    R"({"spec":{"taints":[{"key":"cluster.karmada.io/unschedulable","effect":"NoSchedule"}]}})";
+const kube::Gvk kNode{"", "v1", "Node"};
 
 std::string KeyOf(absl::string_view kind, absl::string_view name) {
   return absl::StrCat(kind, " ", name);
@@ -64,10 +73,21 @@ RandomFleet::RandomFleet(uint64_t seed, ControlPlane& plane, std::vector<std::st
       ns_(plane.UniqueNamespace(absl::StrCat("fleet", seed))) {
   victim_ = members_[Pick(static_cast<int>(members_.size()))];
   // Real servers are not joined by this test.
-  how_ = static_cast<How>(Pick(plane_.fleet() != nullptr ? 6 : 4));
+  how_ = static_cast<How>(Pick(plane_.fleet() != nullptr ? 9 : 7));
+  taint_effect_ = Pick(2) == 0 ? "NoExecute" : "NoSchedule";
   const int workloads = 3 + Pick(4);
   for (int i = 0; i < workloads; ++i) AddWorkload(absl::StrCat("w", i));
-  if (plane_.fleet() != nullptr && Pick(2) == 0) AddRoomProblem();
+  // What makes up a room problem would count for the quota, too.
+  const int problem = Pick(3);
+  if (problem == 0) AddRoomProblem();
+  if (problem == 1) AddQuota();
+  if (how_ != How::kCapacity) return;
+  const int all = plane_.fleet() != nullptr ? kPodsOfNode : kPodsOfRealNode;
+  const bool grows = Pick(2) == 0;
+  pods_before_ = grows ? kFewPods : all;
+  pods_after_ = grows ? all : kFewPods;
+  // karmada-scheduler tries again after minutes, too, which is too long to wait for.
+  if (grows && plane_.fleet() != nullptr) AddCrowd();
 }
 
 RandomFleet::~RandomFleet() {
@@ -75,6 +95,7 @@ RandomFleet::~RandomFleet() {
     MoveEndpoint(plane_, victim_, cluster_.spec()["apiEndpoint"].ToString());
   }
   if (changed_ && how_ == How::kLeave) Join();
+  if (pods_before_ != 0) SetPodsOfNodes(std::max(pods_before_, pods_after_));
   if (plane_.Exists("host", kClusterPolicy, {"", ns_})) {
     plane_.Delete("host", kClusterPolicy, {"", ns_});
   }
@@ -181,14 +202,14 @@ void RandomFleet::AddWorkload(const std::string& name) {
                             absl::StrCat(directly, needs ? "  propagateDeps: true\n" : "")));
 }
 
-// One cluster is rather full, and what has to come to it asks for more than is left: nodes of the
-// sandbox have 8 CPUs, and a member has three.
+// One cluster is full, and what would have to come to it finds no room: a replica needs half a
+// node, by the smallest size that nodes of its grade have.
 void RandomFleet::AddRoomProblem() {
   const std::string other = OtherThanVictim();
   const std::string pod =
-      "{containers: [{name: main, image: nginx, resources: {requests: {cpu: \"5\"}}}]}";
-  for (const auto& [name, clusters] :
-       {std::pair(std::string("filler"), other), {"big", absl::StrCat(victim_)}}) {
+      absl::StrCat("{containers: [{name: main, image: nginx, resources: {requests: {cpu: \"",
+                   plane_.fleet() != nullptr ? 4 : 32, "\"}}}]}");
+  for (const auto& [name, clusters] : {std::pair(std::string("filler"), other), {"big", victim_}}) {
     names_.push_back(KeyOf("Deployment", name));
     std::string placement = absl::StrCat("    clusterAffinities:\n    - {affinityName: first, ",
                                          "clusterNames: [", clusters, "]}\n");
@@ -197,8 +218,46 @@ void RandomFleet::AddRoomProblem() {
                       "    replicaScheduling: {replicaSchedulingType: Divided, ",
                       "replicaDivisionPreference: Aggregated}\n");
     }
-    absl::StrAppend(&yaml_, "---", Deployment(name, 3, pod),
+    absl::StrAppend(&yaml_, "---", Deployment(name, name == "big" ? kNodes : 2 * kNodes, pod),
                     PolicyFor("Deployment", "apps/v1", name, placement, ""));
+  }
+}
+
+// A quota of the namespace, and one workload that counts for it: there is enough for one copy of
+// it, for two, or for more than there are clusters.
+void RandomFleet::AddQuota() {
+  constexpr int kReplicas = 2, kMilli = 100;
+  const int copies[] = {1, 2, 10};
+  absl::StrAppend(
+      &yaml_, "---\napiVersion: policy.karmada.io/v1alpha1\n",
+      "kind: FederatedResourceQuota\nmetadata: {name: quota, namespace: $NS}\n",
+      "spec: {overall: {cpu: ", copies[Pick(3)] * kReplicas * kMilli, "m}}\n---",
+      Deployment("quoted", kReplicas,
+                 absl::StrCat("{containers: [{name: main, image: nginx, resources: ",
+                              "{requests: {cpu: ", kMilli, "m}}}]}")),
+      PolicyFor("Deployment", "apps/v1", "quoted", RandomPlacement(true) + Tolerations(), ""));
+  names_.push_back(KeyOf("Deployment", "quoted"));
+}
+
+// What finds no room in the victim before it has more.
+void RandomFleet::AddCrowd() {
+  absl::StrAppend(
+      &yaml_, "---",
+      Deployment("crowd", kNodes * kFewPods + 1, "{containers: [{name: main, image: nginx}]}"),
+      PolicyFor("Deployment", "apps/v1", "crowd",
+                absl::StrCat("    clusterAffinity: {clusterNames: [", victim_, "]}\n",
+                             "    replicaScheduling: {replicaSchedulingType: Divided, ",
+                             "replicaDivisionPreference: Aggregated}\n"),
+                ""));
+  names_.push_back(KeyOf("Deployment", "crowd"));
+}
+
+void RandomFleet::SetPodsOfNodes(int pods) {
+  for (int i = 0; i < kNodes; ++i) {
+    const std::string node = plane_.fleet() != nullptr ? absl::StrCat(victim_, "-node", i + 1)
+                                                       : absl::StrCat(victim_, "-node-", i);
+    plane_.Patch(victim_, kNode, {"", node},
+                 absl::StrCat(R"({"status":{"allocatable":{"pods":")", pods, R"("}}})"), "status");
   }
 }
 
@@ -206,6 +265,14 @@ void RandomFleet::Create() {
   const auto cluster = plane_.Get("host", kCluster, {"", victim_});
   REQUIRE(cluster);
   cluster_ = *cluster;
+  if (pods_before_ != 0) {
+    SetPodsOfNodes(pods_before_);
+    REQUIRE(plane_.Eventually([&] { return IsReported(); }, absl::Seconds(20)));
+  }
+  if (how_ == How::kUncordon) {
+    plane_.Patch("host", kCluster, {"", victim_}, kCordon);
+    changed_ = true;
+  }
   if (how_ == How::kJoin) {
     left_ = Leave(plane_, victim_);
     REQUIRE(plane_.Eventually([&] { return !plane_.Exists("host", kCluster, {"", victim_}); }));
@@ -253,6 +320,12 @@ std::vector<plan::FleetEdit> RandomFleet::Edits() const {
       return {*plan::ParseLabel(absl::StrCat(victim_, ":", kLabel, "=yes"))};
     case How::kLost:
       return {plan::Lost(victim_)};
+    case How::kTaint:
+      return {*plan::ParseTaint(absl::StrCat(victim_, ":", kLabel, "=yes:", taint_effect_))};
+    case How::kUncordon:
+      return {plan::Uncordoned(victim_)};
+    case How::kCapacity:
+      return {*plan::ParseCapacity(absl::StrCat(victim_, ":pods=", kNodes * pods_after_))};
     case How::kLeave:
       return {plan::Without(victim_)};
     case How::kJoin:
@@ -272,6 +345,10 @@ Places RandomFleet::Planned() {
   request.live = &reader;
   request.edits = Edits();
   request.daemon = daemon_;
+  const auto release = config::ServedRelease(client).Ask({});
+  INFO(release.status().ToString());
+  REQUIRE(release.ok());
+  request.daemon.wanted_release = *release;
   const auto made = plan::MakePlan(request, {});
   INFO(made.status().ToString());
   REQUIRE(made.ok());
@@ -302,14 +379,20 @@ void RandomFleet::Change() {
     case How::kDrain:
       return patch(R"({"spec":{"taints":[{"key":"drain","effect":"NoExecute"}]}})");
     case How::kCordon:
-      return patch(
-          R"({"spec":{"taints":[{"key":"cluster.karmada.io/unschedulable","effect":"NoSchedule"}]}})");
+      return patch(kCordon);
     case How::kLabel:
       return patch(absl::StrCat(R"({"metadata":{"labels":{")", kLabel, R"(":"yes"}}})"));
     case How::kLost:
       MoveEndpoint(plane_, victim_, kNowhere);
       REQUIRE(plane_.Eventually([&] { return !plane_.AcceptsWork(victim_); }));
       return;
+    case How::kTaint:
+      return patch(absl::StrCat(R"({"spec":{"taints":[{"key":")", kLabel,
+                                R"(","value":"yes","effect":")", taint_effect_, R"("}]}})"));
+    case How::kUncordon:
+      return patch(R"({"spec":{"taints":null}})");
+    case How::kCapacity:
+      return SetPodsOfNodes(pods_after_);
     case How::kLeave:
       left_ = Leave(plane_, victim_);
       return;

@@ -44,7 +44,7 @@ class RandomFleet {
 
  private:
   struct Workload;
-  enum class How { kDrain, kCordon, kLabel, kLost, kLeave, kJoin };
+  enum class How { kDrain, kCordon, kLabel, kLost, kTaint, kUncordon, kCapacity, kLeave, kJoin };
 
   int Pick(int below) { return static_cast<int>(random_() % static_cast<uint64_t>(below)); }
   std::string OtherThanVictim();
@@ -52,6 +52,10 @@ class RandomFleet {
   std::string Tolerations();
   void AddWorkload(const std::string& name);
   void AddRoomProblem();
+  void AddQuota();
+  void AddCrowd();
+  // Gives each node of the victim room for so many pods.
+  void SetPodsOfNodes(int pods);
   std::vector<lens::plan::FleetEdit> Edits() const;
   // Returns where the workloads are now, and whether evictions are under way.
   Places Now(bool& moving);
@@ -67,6 +71,8 @@ class RandomFleet {
   const std::string ns_;
   std::string victim_;
   How how_ = How::kDrain;
+  std::string taint_effect_;              // For kTaint.
+  int pods_before_ = 0, pods_after_ = 0;  // Of each node of the victim, for kCapacity.
   std::string yaml_;
   std::vector<std::string> names_;  // Of templates, "Deployment a".
   kube::Object left_, cluster_;     // The victim's Cluster, as it can join again, and as it was.

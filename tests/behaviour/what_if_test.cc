@@ -2,6 +2,7 @@
 // fleets, from seeds. WHAT_IF_FIRST_SEED and WHAT_IF_SEEDS choose others. With TEST_PLANE they are
 // those of real servers, where cases/test_what_if.py runs them (tests/e2e/README.md).
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,9 +52,19 @@ std::vector<std::string> MembersOf(ControlPlane& plane) {
   return members;
 }
 
-// Plans and makes the changes of the seeds on one plane with these flags of the daemon.
-void CompareAll(const std::vector<std::string>& flags, uint64_t first) {
-  ControlPlane plane({.members = 3, .daemon_flags = flags});
+const std::vector<std::string> kPlain = {"--feature-gates=FederatedQuotaEnforcement=true"};
+const std::vector<std::string> kEvicting = {
+    "--feature-gates=Failover=true,FederatedQuotaEnforcement=true",
+    "--enable-no-execute-taint-eviction", "--resource-eviction-rate=100",
+    "--graceful-eviction-timeout=3s"};
+
+// Plans and makes the changes of the seeds on one plane with these flags of the daemon. Real
+// servers are of their own release.
+void CompareAll(const std::vector<std::string>& flags,
+                std::optional<config::Release> release = std::nullopt) {
+  ControlPlane plane(
+      {.members = 3, .daemon_flags = flags, .enforce_quotas = true, .release = release});
+  const uint64_t first = FromEnvironment("WHAT_IF_FIRST_SEED", 1);
   plane.Apply("host", kLost);
   const std::vector<std::string> members = MembersOf(plane);
   const uint64_t count = FromEnvironment("WHAT_IF_SEEDS", kSeeds);
@@ -73,13 +84,19 @@ void CompareAll(const std::vector<std::string>& flags, uint64_t first) {
 
 TEST_CASE("What a plan says of a change of the fleet is what happens when nothing evicts",
           "[sandbox]") {
-  CompareAll({}, FromEnvironment("WHAT_IF_FIRST_SEED", 1));
+  CompareAll(kPlain);
 }
 
 TEST_CASE("What a plan says of a change of the fleet is what happens with evictions", "[sandbox]") {
-  CompareAll({"--feature-gates=Failover=true", "--enable-no-execute-taint-eviction",
-              "--resource-eviction-rate=100", "--graceful-eviction-timeout=3s"},
-             FromEnvironment("WHAT_IF_FIRST_SEED", 1));
+  CompareAll(kEvicting);
+}
+
+TEST_CASE("What a plan says as v1.19 is what happens when nothing evicts", "[sandbox]") {
+  CompareAll(kPlain, config::Release::kV1_19);
+}
+
+TEST_CASE("What a plan says as v1.19 is what happens with evictions", "[sandbox]") {
+  CompareAll(kEvicting, config::Release::kV1_19);
 }
 
 }  // namespace tests

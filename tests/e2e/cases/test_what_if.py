@@ -15,4 +15,4 @@ class WhatIfTest(PlaneCase):
         # Each seed is a fleet with evictions and one without, which take about forty seconds together.
         seeds = {name: os.environ.get(name, "1") for name in ("WHAT_IF_FIRST_SEED", "WHAT_IF_SEEDS")}
         timeout = 300 + 150 * int(seeds["WHAT_IF_SEEDS"])
-        behaviour.run_those(self, ["What a plan says*"], timeout, **seeds)
+        behaviour.run_those(self, ["What a plan says of*"], timeout, **seeds)
