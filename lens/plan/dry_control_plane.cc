@@ -44,7 +44,9 @@ constexpr int kPauseInLooks = 4;
 // for so long fails again and again. A loop that has recorded a warning has tried already.
 constexpr absl::Duration kStandstill = absl::Seconds(3);
 constexpr absl::Duration kWarnedStandstill = absl::Seconds(1);
+// Two minutes for a thousand objects; a busy machine needs much of it.
 constexpr absl::Duration kPatience = absl::Minutes(2);
+constexpr absl::Duration kPatienceForObject = absl::Milliseconds(120);
 // The scheduler notices a change in less time than that; what it could not place it tries again
 // every second.
 constexpr absl::Duration kSilence = absl::Milliseconds(150);
@@ -401,14 +403,17 @@ absl::Status DryControlPlane::SettleFor(absl::Duration (*silence)(sandbox::Backe
                                         const base::StopToken& stop) {
   if (loops_ == nullptr) RETURN_IF_ERROR(StartLoops());
   const base::Clock& clock = base::RealClock();
-  const base::SteadyTime deadline = clock.SteadyNow() + kPatience;
+  const base::SteadyTime begun = clock.SteadyNow();
   base::SteadyTime changed = clock.SteadyNow();
   std::string last;
   bool was_settled = false;
-  while (clock.SteadyNow() < deadline) {
+  absl::Duration patience = kPatience;
+  while (clock.SteadyNow() - begun < patience) {
     RETURN_IF_ERROR(loops_->result());
     const base::SteadyTime begin = clock.SteadyNow();
     ASSIGN_OR_RETURN(std::string now, Versions());
+    const auto objects = std::count(now.begin(), now.end(), ',');
+    patience = std::max(kPatience, objects * kPatienceForObject);
     const bool same = now == last;
     if (!same) changed = clock.SteadyNow();
     const bool idle = same && loops_->IsIdle(backend());
@@ -426,8 +431,8 @@ absl::Status DryControlPlane::SettleFor(absl::Duration (*silence)(sandbox::Backe
     const absl::Duration pause = std::max(kLook, kPauseInLooks * (clock.SteadyNow() - begin));
     if (!clock.SleepFor(pause, stop)) return absl::CancelledError("the plan was stopped");
   }
-  return absl::DeadlineExceededError(
-      "the simulated control plane has not come to rest within two minutes");
+  return absl::DeadlineExceededError(absl::StrCat(
+      "the simulated control plane has not come to rest within ", absl::FormatDuration(patience)));
 }
 
 std::vector<LoopWarning> DryControlPlane::Warnings() const {

@@ -59,12 +59,7 @@ constexpr char kUndecided[] =
 // spread by region. That is no refusal: karmada-scheduler may find clusters.
 constexpr absl::string_view kBeyondSandbox = "the sandbox's scheduler does not ";
 
-bool IsBeyondSandbox(const TemplateOutcome& outcome) {
-  return absl::StrContains(outcome.not_scheduled, kBeyondSandbox);
-}
-
 Verdict RefusalOf(const TemplateOutcome& outcome) {
-  if (IsBeyondSandbox(outcome)) return Verdict::kNotSimulated;
   if (outcome.not_scheduled_reason == "QuotaExceeded") return Verdict::kQuota;
   const bool full = outcome.not_scheduled_reason == "Unschedulable" ||
                     absl::StrContains(outcome.not_scheduled, "no enough resource");
@@ -151,9 +146,9 @@ class Teller {
     const bool lost = Any(change, HasLost), gained = Any(change, HasGained);
     const TemplateOutcome* before = Find(story_.before, change.id);
     const bool was_refused = before != nullptr && !before->not_scheduled.empty();
-    if (lost && HasOtherScheduler(change.outcome)) return Verdict::kNotSimulated;
-    // Files do not say where it is.
-    if (IsBeyondSandbox(change.outcome)) return Verdict::kNotSimulated;
+    // Files do not say where a template is that the sandbox cannot place.
+    const bool is_beyond = absl::StrContains(change.outcome.not_scheduled, kBeyondSandbox);
+    if (is_beyond || (lost && HasOtherScheduler(change.outcome))) return Verdict::kNotSimulated;
     if (!change.outcome.not_scheduled.empty() && (lost || !was_refused)) {
       return RefusalOf(change.outcome);
     }

@@ -5,7 +5,8 @@
 //
 // A question about the fleet comes after that: what has been reached then, and what becomes of it
 // anyway (evictions that are under way), is the state before, and what the changes of the fleet
-// make of it the state after. Findings that hold before, too, are left out.
+// make of it the state after. Findings that hold before, too, are left out. What the changes cannot
+// concern is not simulated, and is the same in both states.
 
 #include "lens/plan/plan.h"
 
@@ -20,6 +21,7 @@
 #include "base/status.h"
 #include "lens/plan/applying.h"
 #include "lens/plan/changed_fleet.h"
+#include "lens/plan/concerned.h"
 #include "lens/plan/dry_control_plane.h"
 #include "lens/plan/dry_failover.h"
 #include "lens/plan/fates.h"
@@ -43,9 +45,13 @@ class Planner {
   Planner(const PlanRequest& request, DryControlPlane& plane) : request_(request), plane_(plane) {}
 
   absl::StatusOr<Plan> MakeLive(const base::StopToken& stop) {
-    ASSIGN_OR_RETURN(const LiveState live, request_.edits.empty()
-                                               ? request_.live->ReadTouched(request_.objects, stop)
-                                               : request_.live->ReadAll(request_.objects, stop));
+    ASSIGN_OR_RETURN(LiveState live, request_.edits.empty()
+                                         ? request_.live->ReadTouched(request_.objects, stop)
+                                         : request_.live->ReadAll(request_.objects, stop));
+    // Files may move anything.
+    if (!request_.edits.empty() && request_.objects.empty()) {
+      unconcerned_ = OutcomeOf(LeaveOutUnconcerned(request_.edits, live));
+    }
     RETURN_IF_ERROR(TakeOver(live));
     // So that the loops see edits of what was there. New rules of the interpreter are not waited
     // for, so they have to be there when the loops start.
@@ -128,6 +134,7 @@ class Planner {
     ASSIGN_OR_RETURN(Outcome outcome, Read());
     if (request_.live != nullptr) LeaveOutDefinitions(outcome);
     RETURN_IF_ERROR(LeaveOutGoneOverrides(outcome));
+    outcome.insert(unconcerned_.begin(), unconcerned_.end());
     return outcome;
   }
 
@@ -281,7 +288,8 @@ class Planner {
   const PlanRequest& request_;
   DryControlPlane& plane_;
   Applying applying_{plane_};
-  State live_;  // What was taken over.
+  State live_;           // What was taken over.
+  Outcome unconcerned_;  // What was not, because the question does not concern it.
 };
 
 }  // namespace

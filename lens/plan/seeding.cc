@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/binding.h"
 #include "base/status.h"
 #include "kube/schema/three_way_merge.h"
 #include "lens/plan/passages.h"
@@ -35,13 +36,21 @@ absl::Status Seed(const LiveState& live, DryControlPlane& plane) {
     RETURN_IF_ERROR(base::Annotate(plane.RestoreWork(work), "taking over ", work.Describe()));
   }
   const std::set<kube::ObjectKey> passed = PassedBindings(live);
-  for (const kube::Object& binding : live.bindings) {
-    RETURN_IF_ERROR(base::Annotate(plane.RestoreBinding(binding, passed.contains(binding.key())),
-                                   "taking over ", binding.Describe()));
-  }
+  const auto restore_bindings = [&](bool placed) -> absl::Status {
+    for (const kube::Object& binding : live.bindings) {
+      if (api::BindingView(binding).Clusters().empty() == placed) continue;
+      RETURN_IF_ERROR(base::Annotate(plane.RestoreBinding(binding, passed.contains(binding.key())),
+                                     "taking over ", binding.Describe()));
+    }
+    return absl::OkStatus();
+  };
+  // What is placed counts in the quotas already. What is not, the scheduler tries to place at once,
+  // and the quotas have to be there then.
+  RETURN_IF_ERROR(restore_bindings(true));
   for (const kube::Object& quota : live.quotas) {
     RETURN_IF_ERROR(base::Annotate(plane.RestoreQuota(quota), "taking over ", quota.Describe()));
   }
+  RETURN_IF_ERROR(restore_bindings(false));
   return absl::OkStatus();
 }
 

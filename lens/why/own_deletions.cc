@@ -1,3 +1,8 @@
+// Each finalizer of Karmada's own has a row: which program takes it away, after what, and what is
+// left behind when somebody else does. An API server sets two more for the way of a deletion, which
+// the garbage collector ends; all others belong to programs that nobody here knows. For a Work the
+// cluster says more, as for a template that does not leave it.
+
 #include "lens/why/own_deletions.h"
 
 #include <algorithm>
@@ -93,9 +98,9 @@ class Deletion {
                                  " and waits for its finalizer", waits.size() == 1 ? " " : "s ",
                                  absl::StrJoin(waits, ", and for "), removal.why)};
     finding.advice = AdviceFor(first, removal);
-    if (KeeperOf(first) != nullptr) {
-      finding.waits_for = IsOfAgent(first) ? Program::kAgent : Program::kControllerManager;
-      if (IsOfAgent(first)) finding.cluster = cluster_;
+    // What is known of an agent is part of the reason.
+    if (KeeperOf(first) != nullptr && !IsOfAgent(first)) {
+      finding.waits_for = Program::kControllerManager;
     }
     return finding;
   }

@@ -77,8 +77,10 @@ RandomFleet::RandomFleet(uint64_t seed, ControlPlane& plane, std::vector<std::st
   taint_effect_ = Pick(2) == 0 ? "NoExecute" : "NoSchedule";
   const int workloads = 3 + Pick(4);
   for (int i = 0; i < workloads; ++i) AddWorkload(absl::StrCat("w", i));
-  if (Pick(2) == 0) AddRoomProblem();
-  if (Pick(2) == 0) AddQuota();
+  // What makes up a room problem would count for the quota, too.
+  const int problem = Pick(3);
+  if (problem == 0) AddRoomProblem();
+  if (problem == 1) AddQuota();
   if (how_ != How::kCapacity) return;
   const int all = plane_.fleet() != nullptr ? kPodsOfNode : kPodsOfRealNode;
   const bool grows = Pick(2) == 0;
