@@ -27,6 +27,7 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/karmada-system/leases/"
 SECONDS = 150
 # (alert or panel, why it has no data while all is well)
 ONLY_WHEN_BROKEN = {
+    "controller-manager.json: Edits that are not timed, per second": "here each edit may arrive before the next one, and is timed",
     "KarmadaAgentMemory": "the agent has no memory limit here",
     "agent.json: Memory of the limit": "the agent has no memory limit here",
     "KarmadaControllerManagerMemory": "the daemon has no memory limit here",

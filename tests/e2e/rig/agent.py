@@ -54,7 +54,7 @@ class PullCluster:
                 for condition in request.get("status", {}).get("conditions", []) if condition["type"] == "Approved"]
 
     def start(self, program):
-        """Runs this program as the Deployment says, and waits until it leads and a kubelet would let it live."""
+        """Runs this program as the Deployment says, and waits until it leads, and a kubelet would let it live if it asks."""
         self._give_rights(program)
         spec = self.kube.get(_DEPLOYMENT)["spec"]["template"]["spec"]
         names = [volume["secret"]["secretName"] for volume in spec["volumes"]]
@@ -65,7 +65,9 @@ class PullCluster:
             self.pod.process.check_alive()
             return (self.plane.host.find(self._lease) or {}).get("spec", {}).get("holderIdentity")
         wait_until(f"the agent of {self.name} to lead", leads, 60)
-        self.pod.wait("livenessProbe", _patience(spec["containers"][0]["livenessProbe"]))
+        probe = spec["containers"][0].get("livenessProbe")
+        if probe:
+            self.pod.wait("livenessProbe", _patience(probe))
 
     def stop(self):
         """Ends the agent; the cluster's servers go on. Whoever comes next need not wait until its lease has run out."""
