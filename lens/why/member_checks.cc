@@ -347,16 +347,20 @@ Findings StatusIsNotInterpreted(const Chain& chain) {
   });
 }
 
+// The daemon aggregates into the binding and into the template, and reports each in an event on it.
 Findings StatusIsNotAggregated(const Chain& chain) {
   if (chain.binding == nullptr) return {};
-  const std::string failed =
-      StandingFailure(chain, *chain.binding, api::reason::kAggregateStatusFailed,
-                      api::reason::kAggregateStatusSucceed);
-  if (failed.empty()) return {};
-  return {{kStep, Grade::kStuck,
-           absl::StrCat("the status of ", chain.Name(),
-                        " in the members does not reach the template: ", failed),
-           AdviceForInterpreter(chain, failed)}};
+  for (const kube::ObjectPtr& about : {chain.binding, chain.object}) {
+    if (about == nullptr) continue;
+    const std::string failed = StandingFailure(chain, *about, api::reason::kAggregateStatusFailed,
+                                               api::reason::kAggregateStatusSucceed);
+    if (failed.empty()) continue;
+    return {{kStep, Grade::kStuck,
+             absl::StrCat("the status of ", chain.Name(),
+                          " in the members does not reach the template: ", failed),
+             AdviceForInterpreter(chain, failed)}};
+  }
+  return {};
 }
 
 constexpr Check kChecks[] = {
