@@ -2,13 +2,11 @@
 // it holds.
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/cluster.h"
@@ -25,6 +23,7 @@
 #include "lens/why/interpretation.h"
 #include "lens/why/lost_cluster.h"
 #include "lens/why/refusals.h"
+#include "lens/why/reported.h"
 #include "lens/why/seen_now.h"
 
 namespace lens::why {
@@ -276,28 +275,12 @@ bool WillBePutBack(const kube::Object& observed, const json::Value& difference) 
   return others != absl::InfinitePast() && others >= ours;
 }
 
-// Returns "generation 1, and its Work is of generation 2" for an object in the member that was made
-// of an earlier state of the template than the Work; "" for others.
-std::string EarlierGeneration(const Chain& chain, const Place& place) {
-  const api::WorkView view(place.work);
-  const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
-  if (!index.has_value()) return "";
-  const kube::Object manifest(view.Manifests()[*index]);
-  int64_t there = 0, wanted = 0;
-  const bool is_known =
-      absl::SimpleAtoi(place.answer->object->Annotation(api::kTemplateGenerationAnnotation),
-                       &there) &&
-      absl::SimpleAtoi(manifest.Annotation(api::kTemplateGenerationAnnotation), &wanted);
-  if (!is_known || there >= wanted) return "";
-  return absl::StrCat("generation ", there, ", and its Work is of generation ", wanted);
-}
-
 Findings MemberObjectDiffers(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (!api::WorkView(place.work).IsApplied()) return {};
     const absl::StatusOr<json::Value> difference = DifferenceIn(chain, place.cluster);
     if (!difference.ok() || difference->empty()) return {};
-    const std::string earlier = EarlierGeneration(chain, place);
+    const std::string earlier = EarlierThanWork(chain, *place.answer->object, place.work);
     if (!earlier.empty()) {
       const bool is_silent = IsPull(chain, place.cluster) && !AgentVouches(chain, place.cluster);
       return {kStep,
