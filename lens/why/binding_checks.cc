@@ -17,6 +17,7 @@
 #include "lens/why/expected.h"
 #include "lens/why/interpretation.h"
 #include "lens/why/matching.h"
+#include "lens/why/own_deletions.h"
 
 namespace lens::why {
 namespace {
@@ -141,11 +142,14 @@ Findings BindingIsBeingDeleted(const Chain& chain) {
   for (const json::Value& item : chain.binding->metadata()["finalizers"].items()) {
     finalizers.push_back(item.ToString());
   }
+  const ForeignHold hold = HeldByOthers(*chain.binding);
   return {
       {kStep, Grade::kStuck,
        absl::StrCat(chain.binding->Describe(), " is being deleted and waits for its finalizers ",
-                    absl::StrJoin(finalizers, ", ")),
-       "it is made again when it is gone; see whether the clusters can be reached"}};
+                    hold.why.empty() ? absl::StrJoin(finalizers, ", ") : hold.why),
+       hold.why.empty()
+           ? "it is made again when it is gone; see whether the clusters can be reached"
+           : absl::StrCat("it is made again when it is gone; ", hold.advice)}};
 }
 
 Findings BindingHasNoId(const Chain& chain) {

@@ -348,6 +348,10 @@ kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
   return last;
 }
 
+bool IsSchedulingBehind(const kube::Object& binding) {
+  return api::BindingView(binding).SchedulerObservedGeneration() != binding.generation();
+}
+
 std::string StandingFailure(const Chain& chain, const kube::Object& about, absl::string_view failed,
                             absl::string_view succeeded) {
   const kube::ObjectPtr last = LastEvent(chain, about, {failed, succeeded});

@@ -176,6 +176,9 @@ api::ManifestStatus StatusIn(const Chain& chain, const kube::Object& work);
 // Returns the health of the asked object that the Work reports; "" when it reports none.
 std::string HealthIn(const Chain& chain, const kube::Object& work);
 
+// Returns whether the binding has changed since its scheduler last placed it.
+bool IsSchedulingBehind(const kube::Object& binding);
+
 // Returns the time of the event that counts; it may be repeated, or of the newer API.
 absl::Time EventTime(const kube::Object& event);
 // The last event about the object with one of the reasons; nullptr when there is none. Events about

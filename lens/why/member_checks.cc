@@ -23,6 +23,7 @@
 #include "lens/why/interpretation.h"
 #include "lens/why/lost_cluster.h"
 #include "lens/why/refusals.h"
+#include "lens/why/reported.h"
 #include "lens/why/seen_now.h"
 
 namespace lens::why {
@@ -279,6 +280,18 @@ Findings MemberObjectDiffers(const Chain& chain) {
     if (!api::WorkView(place.work).IsApplied()) return {};
     const absl::StatusOr<json::Value> difference = DifferenceIn(chain, place.cluster);
     if (!difference.ok() || difference->empty()) return {};
+    const std::string earlier = EarlierThanWork(chain, *place.answer->object, place.work);
+    if (!earlier.empty()) {
+      const bool is_silent = IsPull(chain, place.cluster) && !AgentVouches(chain, place.cluster);
+      return {kStep,
+              Grade::kWaiting,
+              absl::StrCat(ApplierIn(chain, place.cluster), " has not applied the last change of ",
+                           chain.Name(), " in ", place.cluster, " yet: it has ", earlier),
+              is_silent ? AdviceForAgent(chain, place.cluster) : kWaitAMoment,
+              "",
+              {kube::PathsOf(*difference, kPathsInEvidence)},
+              AppliesIn(chain, place.cluster)};
+    }
     const bool acts = WillBePutBack(*place.answer->object, *difference);
     return {kStep,
             acts ? Grade::kWaiting : Grade::kNote,
@@ -347,16 +360,20 @@ Findings StatusIsNotInterpreted(const Chain& chain) {
   });
 }
 
+// The daemon aggregates into the binding and into the template, and reports each in an event on it.
 Findings StatusIsNotAggregated(const Chain& chain) {
   if (chain.binding == nullptr) return {};
-  const std::string failed =
-      StandingFailure(chain, *chain.binding, api::reason::kAggregateStatusFailed,
-                      api::reason::kAggregateStatusSucceed);
-  if (failed.empty()) return {};
-  return {{kStep, Grade::kStuck,
-           absl::StrCat("the status of ", chain.Name(),
-                        " in the members does not reach the template: ", failed),
-           AdviceForInterpreter(chain, failed)}};
+  for (const kube::ObjectPtr& about : {chain.binding, chain.object}) {
+    if (about == nullptr) continue;
+    const std::string failed = StandingFailure(chain, *about, api::reason::kAggregateStatusFailed,
+                                               api::reason::kAggregateStatusSucceed);
+    if (failed.empty()) continue;
+    return {{kStep, Grade::kStuck,
+             absl::StrCat("the status of ", chain.Name(),
+                          " in the members does not reach the template: ", failed),
+             AdviceForInterpreter(chain, failed)}};
+  }
+  return {};
 }
 
 constexpr Check kChecks[] = {

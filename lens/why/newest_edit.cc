@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "api/binding.h"
 #include "api/keys.h"
 
 namespace lens::why {
@@ -26,12 +27,16 @@ bool OwnsContent(const json::Value& entry) {
   return false;
 }
 
+// Returns absl::InfinitePast() also where an entry has no time, as that of a subresource scale may:
+// it may be the newest one.
 template <class Concerns>
 absl::Time NewestTime(const json::Value& managed_fields, Concerns concerns) {
   absl::Time newest = absl::InfinitePast();
   for (const json::Value& entry : managed_fields.items()) {
+    if (!concerns(entry)) continue;
     const auto time = kube::ParseTime(entry["time"].AsString());
-    if (time.ok() && concerns(entry)) newest = std::max(newest, *time);
+    if (!time.ok()) return absl::InfinitePast();
+    newest = std::max(newest, *time);
   }
   return newest;
 }
@@ -51,6 +56,13 @@ absl::Time LastWrittenByKarmada(const kube::Object& object) {
     return entry["subresource"].AsString().empty() &&
            (manager == "karmada" || absl::StartsWith(manager, "karmada-"));
   });
+}
+
+// Works are made of the newest template with the replicas that were last given to clusters, so that
+// their generation says nothing of an edit that waits for the scheduler.
+bool WaitsForScheduler(const Chain& chain) {
+  return chain.binding != nullptr && !api::BindingView(*chain.binding).Placement().is_null() &&
+         IsSchedulingBehind(*chain.binding);
 }
 
 EditInCluster Look(const std::string& cluster, const kube::ObjectPtr& object, int64_t generation) {
@@ -94,6 +106,9 @@ std::optional<NewestEdit> NewestEditOf(const Chain& chain) {
     const auto answer = chain.members.find(target.name);
     if (answer == chain.members.end() || !answer->second.status.ok()) continue;
     edit.clusters.push_back(Look(target.name, answer->second.object, edit.generation));
+  }
+  if (WaitsForScheduler(chain)) {
+    std::erase_if(edit.clusters, [](const EditInCluster& in) { return in.has_it; });
   }
   std::stable_sort(edit.clusters.begin(), edit.clusters.end(), IsSlower);
   if (edit.clusters.empty()) return std::nullopt;

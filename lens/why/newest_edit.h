@@ -5,7 +5,9 @@
 // owns more than metadata and status. A member's object says which generation of the template it
 // has, in an annotation; and its managedFields when Karmada last wrote it. The generation was there
 // by then: a later write, such as one that put drift back, makes that later than it was. Both times
-// are in whole seconds, and of two clocks.
+// are in whole seconds, and of two clocks. An entry without a time, such as one of the subresource
+// scale, may be the newest one: then the time of the edit is unknown. As long as an edit waits for
+// the scheduler, no cluster is said to have it.
 #ifndef LENS_WHY_NEWEST_EDIT_H_
 #define LENS_WHY_NEWEST_EDIT_H_
 

@@ -74,6 +74,16 @@ std::string CollectedAfter(absl::string_view finalizer) {
   return finalizer == "orphan" ? "it has taken it off what it owns as the owner" : "";
 }
 
+constexpr char kNobodyTakesIt[] = "none of Karmada's programs takes away";
+
+std::string AdviceForForeignFinalizer(absl::string_view finalizer, absl::string_view kind,
+                                      const kube::ObjectKey& key) {
+  return absl::StrCat("see which program sets ", finalizer,
+                      ", and why it does not take it away; only if that program has gone for "
+                      "good, take the finalizer off: kubectl edit ",
+                      kind, " ", key.name, key.ns.empty() ? "" : " -n ", key.ns);
+}
+
 // What is deleted, and the cluster of a Work.
 class Deletion {
  public:
@@ -138,7 +148,7 @@ class Deletion {
       return absl::StrCat(kGarbageCollector, " takes away after ", collected);
     }
     const Keeper* keeper = KeeperOf(finalizer);
-    if (keeper == nullptr) return "none of Karmada's programs takes away";
+    if (keeper == nullptr) return kNobodyTakesIt;
     std::string after = InCluster(keeper->after);
     if (finalizer == api::kExecutionFinalizer &&
         api::WorkView(*chain_.object).PreservesResourcesOnDeletion()) {
@@ -155,11 +165,7 @@ class Deletion {
     }
     const Keeper* keeper = KeeperOf(finalizer);
     if (keeper == nullptr) {
-      return absl::StrCat("see which program sets ", finalizer,
-                          ", and why it does not take it away; only if that program has gone for "
-                          "good, take the finalizer off: kubectl edit ",
-                          chain_.asked.gvk.kind, " ", chain_.asked.key.name,
-                          chain_.asked.key.ns.empty() ? "" : " -n ", chain_.asked.key.ns);
+      return AdviceForForeignFinalizer(finalizer, chain_.asked.gvk.kind, chain_.asked.key);
     }
     std::string advice = removal.why.empty() ? Look(*keeper) : removal.advice;
     return absl::StrCat(advice, "; do not take the finalizer off, for ",
@@ -180,6 +186,19 @@ class Deletion {
 };
 
 }  // namespace
+
+ForeignHold HeldByOthers(const kube::Object& object) {
+  std::vector<std::string> names;
+  for (const json::Value& item : object.metadata()["finalizers"].items()) {
+    names.push_back(item.ToString());
+    const bool is_known =
+        KeeperOf(names.back()) != nullptr || !CollectedAfter(names.back()).empty();
+    if (is_known) return {};
+  }
+  if (names.empty() || !object.IsDeleting()) return {};
+  return {absl::StrCat(absl::StrJoin(names, ", "), ", which ", kNobodyTakesIt),
+          AdviceForForeignFinalizer(names[0], object.kind(), object.key())};
+}
 
 Findings OwnObjectIsBeingDeleted(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};

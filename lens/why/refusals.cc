@@ -54,8 +54,33 @@ std::string AdviceForInvalid(const Chain& chain, const kube::Object& work,
                       is_overridden ? "" : ", or add an override for this cluster");
 }
 
+// Returns whether each error of the message says that a field cannot be changed: only then would
+// the manifest be accepted where there is no such object.
+bool IsOnlyAboutImmutable(absl::string_view message) {
+  constexpr absl::string_view kErrors[] = {
+      "Required value", "Invalid value:", "Unsupported value", "Duplicate value",
+      "Forbidden:",     "Not found:",     "Too long:",         "Too many:",
+      "Too few:",       "Internal error:"};
+  std::vector<size_t> begins;
+  for (const absl::string_view error : kErrors) {
+    for (size_t at = message.find(error); at != absl::string_view::npos;
+         at = message.find(error, at + 1)) {
+      begins.push_back(at);
+    }
+  }
+  std::sort(begins.begin(), begins.end());
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const size_t end = i + 1 < begins.size() ? begins[i + 1] : message.size();
+    const absl::string_view error = message.substr(begins[i], end - begins[i]);
+    const bool is_immutable = absl::StrContains(error, "is immutable") ||
+                              absl::StrContains(error, "updates to statefulset spec");
+    if (!is_immutable) return false;
+  }
+  return true;
+}
+
 std::string AdviceForImmutable(const Chain& chain, const kube::Object& work,
-                               absl::string_view /*message*/) {
+                               absl::string_view message) {
   const std::vector<std::string> overrides = OverridesOf(work, chain.asked.key.ns);
   const std::string undo = absl::StrCat(
       "undo the change in the template",
@@ -63,11 +88,13 @@ std::string AdviceForImmutable(const Chain& chain, const kube::Object& work,
           ? ""
           : absl::StrCat(
                 ", or keep it out of the resourceSelectors of ", absl::StrJoin(overrides, ", "),
-                overrides.size() == 1 ? ", which changes it there" : ", which change it there"),
-      "; or delete the object in $C, so that it is made again: ");
+                overrides.size() == 1 ? ", which changes it there" : ", which change it there"));
+  // Otherwise what is made again may be refused, too, and the object would be lost.
+  if (!overrides.empty() || !IsOnlyAboutImmutable(message)) return undo;
   const bool is_job = chain.asked.gvk.kind == "Job" && chain.asked.gvk.group == "batch";
   return absl::StrCat(
-      undo, is_job ? "then the Job runs again there, also if it has finished" : kWhatIsLost);
+      undo, "; or delete the object in $C, so that it is made again: ",
+      is_job ? "then the Job runs again there, also if it has finished" : kWhatIsLost);
 }
 
 std::string AdviceForQuota(const Chain& chain, const kube::Object& /*work*/,

@@ -12,6 +12,7 @@
 #include "api/work.h"
 #include "lens/why/agents.h"
 #include "lens/why/checks.h"
+#include "lens/why/own_deletions.h"
 #include "lens/why/refusals.h"
 
 namespace lens::why {
@@ -57,6 +58,11 @@ std::string WaitsForFinalizers(const kube::Object& object) {
 Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
   constexpr char kMend[] = "mend what the message says; it is tried again by itself";
   const bool pull = IsPull(chain, cluster);
+  const kube::ObjectPtr work = WorkIn(chain, cluster);
+  if (const ForeignHold hold = work == nullptr ? ForeignHold() : HeldByOthers(*work);
+      !hold.why.empty() && chain.object != work) {
+    return {absl::StrCat(": it waits for its finalizers ", hold.why), hold.advice};
+  }
   const auto member = chain.members.find(cluster);
   if (member != chain.members.end() && member->second.object != nullptr) {
     const std::string waits = WaitsForFinalizers(*member->second.object);
@@ -73,7 +79,6 @@ Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
                                 "itself then",
                          ", and until then the Work keeps note of what has to be deleted there")};
   }
-  const kube::ObjectPtr work = WorkIn(chain, cluster);
   const Removal unknown = {
       "", pull ? AdviceForAgent(chain, cluster) : "see whether the cluster can be reached"};
   if (work == nullptr || !work->IsDeleting()) return unknown;

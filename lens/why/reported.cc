@@ -102,4 +102,18 @@ Findings MemberIsNotCompared(const Chain& chain) {
   return findings;
 }
 
+std::string EarlierThanWork(const Chain& chain, const kube::Object& in_member,
+                            const kube::Object& work) {
+  const api::WorkView view(work);
+  const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
+  if (!index.has_value()) return "";
+  const kube::Object manifest(view.Manifests()[*index]);
+  int64_t there = 0, wanted = 0;
+  const bool is_known =
+      absl::SimpleAtoi(in_member.Annotation(api::kTemplateGenerationAnnotation), &there) &&
+      absl::SimpleAtoi(manifest.Annotation(api::kTemplateGenerationAnnotation), &wanted);
+  if (!is_known || there >= wanted) return "";
+  return absl::StrCat("generation ", there, ", and its Work is of generation ", wanted);
+}
+
 }  // namespace lens::why

@@ -3,6 +3,10 @@
 #ifndef LENS_WHY_REPORTED_H_
 #define LENS_WHY_REPORTED_H_
 
+#include <string>
+
+#include "kube/meta/object.h"
+#include "lens/why/chain.h"
 #include "lens/why/checks.h"
 
 namespace lens::why {
@@ -13,6 +17,11 @@ Findings ReportIsBehind(const Chain& chain);
 
 // Notes clusters whose object was not compared with its Work, since they do not answer from here.
 Findings MemberIsNotCompared(const Chain& chain);
+
+// Returns "generation 1, and its Work is of generation 2" for an object in the member that was made
+// of an earlier state of the template than the Work; "" for others.
+std::string EarlierThanWork(const Chain& chain, const kube::Object& in_member,
+                            const kube::Object& work);
 
 }  // namespace lens::why
 

@@ -73,15 +73,24 @@ Findings ClusterLeaves(const Chain& chain) {
   return findings;
 }
 
+// What is placed keeps its clusters, and that is all that the suspension does as long as the
+// scheduler has seen the binding as it is.
 Findings SchedulingIsSuspended(const Chain& chain) {
   const kube::Object* binding = ToSchedule(chain);
   if (binding == nullptr || !api::BindingView(*binding).IsSchedulingSuspended()) return {};
-  return {{kStep, IsPlaced(*binding) ? Grade::kNote : Grade::kStuck,
-           absl::StrCat("scheduling of ", chain.Name(),
-                        " is suspended (spec.suspension.scheduling "
-                        "of its ",
-                        binding->Describe(), ")"),
-           "set spec.suspension.scheduling to false, or wait for the controller that set it"}};
+  const bool is_placed = IsPlaced(*binding);
+  const bool is_behind = is_placed && IsSchedulingBehind(*binding);
+  Finding finding{
+      kStep, is_placed && !is_behind ? Grade::kNote : Grade::kStuck,
+      absl::StrCat("scheduling of ", chain.Name(),
+                   " is suspended (spec.suspension.scheduling of its ", binding->Describe(), ")",
+                   is_behind
+                       ? ", and its last change has not been scheduled: clusters and replicas "
+                         "stay as they were chosen before it"
+                       : ""),
+      "set spec.suspension.scheduling to false, or wait for the controller that set it"};
+  finding.is_wanted = is_behind;
+  return {std::move(finding)};
 }
 
 // The scheduler's last word, if it is a refusal.

@@ -131,11 +131,13 @@ Findings TemplateIsGone(const Chain& chain) {
   if (chain.object != nullptr) return {};
   const std::vector<std::string> works = ClustersWithWorks(chain);
   if (chain.binding != nullptr && chain.binding->IsDeleting()) {
+    const ForeignHold hold = HeldByOthers(*chain.binding);
     return {{kStep, Grade::kStuck,
-             absl::StrCat(chain.Name(), " is deleted, but its ", chain.binding->Describe(),
-                          " still waits for its finalizers ",
-                          absl::StrJoin(FinalizersOf(*chain.binding), ", ")),
-             AdviceForWorksOf(chain)}};
+             absl::StrCat(
+                 chain.Name(), " is deleted, but its ", chain.binding->Describe(),
+                 " still waits for its finalizers ",
+                 hold.why.empty() ? absl::StrJoin(FinalizersOf(*chain.binding), ", ") : hold.why),
+             hold.why.empty() ? AdviceForWorksOf(chain) : hold.advice}};
   }
   if (!works.empty()) {
     const Removal removal = WhyWorksStay(chain);

@@ -80,6 +80,19 @@ TEST_CASE_METHOD(Fixture, "Lens: nothing is said of an edit whose times nobody k
     SetOwners(json::Value());
     CHECK(Text().empty());
   }
+  SECTION("the newest entry may be one that does not say when it was") {
+    SetOwners(
+        Yaml("[{manager: kubectl, operation: Update, subresource: scale, "
+             "fieldsV1: {f:spec: {f:replicas: {}}}}, "
+             "{manager: kubectl, time: '2026-01-01T11:59:00Z', fieldsV1: {f:spec: {}}}]"));
+    CHECK(Text().empty());
+  }
+  SECTION("the edit waits for the scheduler, so that the generation in clusters says nothing") {
+    kube::Object binding = *chain.binding;
+    binding.Set({"metadata", "generation"}, binding.generation() + 1);
+    chain.binding = kube::Share(std::move(binding));
+    CHECK(Text().empty());
+  }
   SECTION("no member answers") {
     for (auto& [name, answer] : chain.members) answer.status = absl::UnavailableError("away");
     CHECK(Text().empty());
