@@ -512,6 +512,54 @@ def test_it_follows_what_changes_and_keeps_the_focus(world):
         browser.wait("the news for ears", "return document.getElementById('news').textContent !== ''")
 
 
+def test_the_focus_and_the_place_stay_when_the_words_change(world):
+    with Browser(width=360, height=740) as browser:
+        # The page asks through this: the case changes what it is answered.
+        browser.run_first("""const asked = window.fetch;
+            window.fetch = async (address, ...more) => {
+                const answer = await asked(address, ...more);
+                if (!window.change || String(address).includes("/watch") || !String(address).includes(window.change.path)) return answer;
+                const body = await answer.json();
+                window.change.of(body);
+                return new Response(JSON.stringify(body), {status: answer.status, headers: answer.headers});
+            };""")
+        # A row goes down by what is new above it, and takes the focus and what is seen with it.
+        show(browser, world.page, "#/hour")
+        held = browser.run("""window.change = {path: "api/hour", of: (body) => body.entries.unshift(
+                {...body.entries[0], message: "new above", about: {...body.entries[0].about, name: "new-above"}})};
+            const row = [...document.querySelectorAll("main tr[data-key]")].at(5);
+            row.querySelector("a").focus();
+            row.scrollIntoView();
+            return [row.dataset.key, row.getBoundingClientRect().top]""")
+        browser.press("r")
+        browser.wait("the new row", "return document.querySelector('main').textContent.includes('new above')")
+        now = browser.run("""const row = document.activeElement.closest("tr[data-key]");
+            return row && [row.dataset.key, row.getBoundingClientRect().top]""")
+        assert now and now[0] == held[0] and abs(now[1] - held[1]) < 2, (held, now)
+        # A link whose words change, and a picture that somebody has moved.
+        show(browser, world.page, VIEWS["object"])
+        moved = browser.run("""window.change = {path: "api/object", of: (body) => { body.headline = "It is another one."; }};
+            const picture = document.querySelector("main .scroll[tabindex]");
+            picture.scrollLeft = 50;
+            picture.focus();
+            return picture.scrollLeft""")
+        assert moved == 50, moved
+        browser.press("r")
+        browser.wait_for_text("main h1", "another one")
+        assert browser.run("""return [document.activeElement.getAttribute("aria-label"),
+            document.querySelector("main .scroll[tabindex]").scrollLeft]""") == ["The picture", 50]
+        show(browser, world.page, "#/policies")
+        link = browser.run("""window.change = {path: "api/policies", of: (body) => body.policies.forEach((one) => { one.notFine += 7; })};
+            const link = [...document.querySelectorAll("main td a")].find((one) => one.textContent.includes("not fine"));
+            link.focus();
+            return [link.getAttribute("href"), link.textContent]""")
+        browser.press("r")
+        browser.wait("other words", "return document.querySelector('main').textContent.includes(' not fine') && "
+                     "![...document.querySelectorAll('main td a')].some((one) => one.textContent === arguments[0] && "
+                     "one.getAttribute('href') === arguments[1])", link[1], link[0])
+        assert browser.run("return document.activeElement.getAttribute('href')") == link[0]
+
+
 def test_by_keyboard_alone(world):
     with Browser() as browser:
         world.rows()

@@ -37,7 +37,7 @@ function templateRows(templates) {
     !isSaidOnce(templates) && {label: "What", cell: (one) => one.headline},
     {label: "Cluster", cell: (one) => one.cluster && link(clusterObject(one.cluster), one.cluster)},
     {label: "Policy", cell: (one) => one.policy},
-  ].filter(Boolean), templates);
+  ].filter(Boolean), templates, nameOf);
 }
 
 export function clusterObject(name) {
@@ -237,7 +237,7 @@ export const hour = {
           one.reason && el("a", {href: hash("explain", {text: one.reason})}, one.reason), " ", one.message,
           one.count > 1 && el("span", {class: "soft"}, ` (${one.count} times)`)]},
         {label: "By", cell: (one) => one.from},
-      ], entries),
+      ], entries, (one) => [nameOf(one.about), one.reason || one.what, one.message].join(" ")),
       answer.leftOut > 0 && el("p", {class: "soft"}, `${answer.leftOut} earlier ones are left out.`),
       unread(answer.unread),
     ];

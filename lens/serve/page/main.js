@@ -55,24 +55,68 @@ function viewOf(address) {
   return VIEWS[routeOf(address).name] ?? fleet;
 }
 
-// Returns those that cannot be told from the element; there may be several, such as links to one cluster.
-function likes(element) {
-  const key = (one) => one.id || [one.tagName, one.getAttribute("href"), one.textContent].join("\n");
-  return [...main.querySelectorAll("a, button, input, select, summary")].filter((one) => key(one) === key(element));
+const FOCUSABLE = "a, button, input, select, summary, [tabindex]";
+
+// What stays when the text of the element changes. The row of a table that has a key is a part of it.
+function keyOf(one) {
+  const name = one.id || one.getAttribute("href") || (one.tagName === "SUMMARY" && one.parentElement.dataset.name)
+    || one.getAttribute("aria-label") || one.textContent;
+  return [one.closest("[data-key]")?.dataset.key, one.tagName, name].join("\n");
+}
+
+// Of each element its key, and how many before it have the same one, such as links to one cluster.
+function keyed(elements, key) {
+  const counts = new Map();
+  return [...elements].map((one) => {
+    const text = key(one);
+    counts.set(text, (counts.get(text) ?? -1) + 1);
+    return {one, key: `${text}\n${counts.get(text)}`};
+  });
 }
 
 function placeOfFocus() {
   const at = document.activeElement;
   if (!at || !main.contains(at) || at === main) return null;
-  return {at, index: likes(at).indexOf(at), selection: at.type === "text" ? [at.selectionStart, at.selectionEnd] : null};
+  const all = keyed(main.querySelectorAll(FOCUSABLE), keyOf);
+  const index = all.findIndex(({one}) => one === at);
+  // If it is gone, the nearest one before it has the focus.
+  return {keys: all.slice(0, index + 1).reverse().map(({key}) => key), selection: at.type === "text" ? [at.selectionStart, at.selectionEnd] : null};
 }
 
 function focusAgain(place) {
   if (!place) return;
-  const found = likes(place.at);
-  const one = found[place.index] ?? found[0];
-  one?.focus({preventScroll: true});
-  if (one && place.selection) one.setSelectionRange(...place.selection);
+  const found = new Map(keyed(main.querySelectorAll(FOCUSABLE), keyOf).map(({one, key}) => [key, one]));
+  for (const [i, key] of place.keys.entries()) {
+    const one = found.get(key);
+    one?.focus({preventScroll: true});
+    if (!one || document.activeElement !== one) continue;
+    if (i === 0 && place.selection) one.setSelectionRange(...place.selection);
+    return;
+  }
+  main.focus({preventScroll: true});
+}
+
+function scrolled() {
+  return keyed(main.querySelectorAll(".scroll"), (one) => one.getAttribute("aria-label") ?? one.querySelector("caption")?.textContent);
+}
+
+function rows() {
+  return keyed(main.querySelectorAll("[data-key]"), (one) => one.dataset.key);
+}
+
+// Where the rows are that somebody looks at: first the one that has the focus. Who is at the top wants to see what is new.
+function placesOfRows() {
+  const focused = document.activeElement?.closest("[data-key]");
+  return rows().map(({one, key}) => ({one, key, box: one.getBoundingClientRect()}))
+    .filter(({one, box}) => box.bottom > 0 && box.top < window.innerHeight && (window.scrollY > 0 || one === focused))
+    .sort((a, b) => (b.one === focused) - (a.one === focused)).map(({key, box}) => ({key, top: box.top}));
+}
+
+function keepInPlace(places) {
+  if (!places.length) return;
+  const found = new Map(rows().map(({one, key}) => [key, one]));
+  const place = places.find(({key}) => found.has(key));
+  if (place) window.scrollBy({top: found.get(place.key).getBoundingClientRect().top - place.top, behavior: "instant"});
 }
 
 // What somebody has typed and chosen.
@@ -88,6 +132,8 @@ function draw(view, content, isNew) {
   const focus = isNew ? null : placeOfFocus();
   const opened = isNew ? new Map() : openedDetails();
   const typed = isNew ? new Map() : fields();
+  const sideways = new Map(isNew ? [] : scrolled().map(({one, key}) => [key, one.scrollLeft]));
+  const places = isNew ? [] : placesOfRows();
   main.replaceChildren(...[content].flat(3).filter(Boolean));
   for (const one of main.querySelectorAll("details[data-name]")) {
     if (opened.has(one.dataset.name)) one.open = opened.get(one.dataset.name);
@@ -96,6 +142,7 @@ function draw(view, content, isNew) {
     const field = document.getElementById(id);
     if (field) field.value = value;
   }
+  for (const {one, key} of scrolled()) one.scrollLeft = sideways.get(key) ?? 0;
   const heading = main.querySelector("h1");
   document.title = `${heading ? heading.textContent : view.title} · Karmada fleet`;
   if (isNew) {
@@ -103,6 +150,7 @@ function draw(view, content, isNew) {
     if (!isStarting) main.focus({preventScroll: true});
   } else {
     focusAgain(focus);
+    keepInPlace(places);
   }
 }
 
