@@ -560,6 +560,60 @@ def test_the_focus_and_the_place_stay_when_the_words_change(world):
         assert browser.run("return document.activeElement.getAttribute('href')") == link[0]
 
 
+def test_a_late_answer_takes_the_focus_from_nobody(world):
+    line = Line(world.page.port)
+    line.delays["/api/clusters"] = 3
+    try:
+        with Browser() as browser:
+            browser.go(line.address + "#/search")
+            browser.wait("the form", READY, "#/search")
+            browser.run("location.hash = '#/clusters'")
+            browser.wait_for_text("main", "Reading the control plane")
+            assert browser.run("return document.activeElement.id") == "main"
+            browser.run("document.querySelector('#views a').focus()")
+            browser.wait_for_text("main h1", "clusters are ready")
+            assert browser.run("return document.activeElement.dataset.view") == "fleet"
+            assert browser.text("#news") == browser.text("main h1"), "ears are told that the answer is there"
+    finally:
+        line.stop()
+
+
+def test_who_asked_wrongly_finds_the_form_again(world):
+    with Browser() as browser:
+        for address, field, value in (("#/what-if?taint=member1", "cluster-1", "member1"), ("#/search?type=NoSuchKind", "field-type", "NoSuchKind")):
+            browser.go(world.page.address + address)
+            browser.wait("the refusal", "return document.querySelector('main > p.bad') && document.body.dataset.shown === arguments[0]", address)
+            assert failure(browser), address
+            assert browser.run("return document.getElementById(arguments[0])?.value", field) == value, address
+        show(browser, world.page, "#/what-if")
+        label = "return document.querySelector('main fieldset label').textContent"
+        assert browser.run(label) == "this cluster"
+        browser.run("""const select = document.getElementById("change-1");
+            select.value = "capacity";
+            select.dispatchEvent(new Event("change"));""")
+        assert "CLUSTER:cpu=10" in browser.run(label)
+
+
+def test_an_alert_is_said_once(world):
+    world.gate.tokens = {"t"}
+    page = Page(world.gate.write_kubeconfig("t"))
+    try:
+        with Browser() as browser:
+            show(browser, page, "#/clusters")
+            browser.run("""window.said = [];
+                new MutationObserver(() => window.said.push(document.getElementById("alert").textContent))
+                    .observe(document.getElementById("alert"), {childList: true, characterData: true, subtree: true});""")
+            world.gate.is_shut = True
+            browser.wait("it says so", "return document.getElementById('alert').textContent.includes('earlier time')")
+            browser.wait("two more news", NEWS, 3)
+            said = browser.run("return window.said")
+            assert all(a != b for a, b in zip(said, said[1:])), said
+            assert ". What you see is of an earlier time." in said[-1], said
+    finally:
+        world.gate.is_shut = False
+        page.stop()
+
+
 def test_by_keyboard_alone(world):
     with Browser() as browser:
         world.rows()
@@ -670,6 +724,16 @@ def test_a_phone_shows_all_of_it_without_scrolling_sideways(world):
             width = browser.run("return document.documentElement.scrollWidth")
             assert width <= 360, (name, width, browser.run(
                 "return [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > 361).slice(0, 5).map((one) => one.outerHTML.slice(0, 150))"))
+        show(browser, world.page, VIEWS["object"])
+        box = browser.run("""const box = document.querySelector(".journey g.is-bad").getBoundingClientRect();
+            return [box.left, box.right]""")
+        assert 0 <= box[0] and box[1] <= 360, ("the first box that is not fine is seen", box)
+        browser.resize(320, 640)
+        for name in ("what-if-form", "what-if", "search-form"):
+            show(browser, world.page, VIEWS[name])
+            inside = browser.run("return [document.documentElement.clientWidth, ...[...document.querySelectorAll('main form *')]"
+                                 ".map((one) => one.getBoundingClientRect().right)]")
+            assert max(inside) <= inside[0], (name, inside)
 
 
 CONTRAST = """

@@ -129,12 +129,15 @@ export function unread(sentences) {
 }
 
 export function copyButton(text, what) {
+  const tell = (sentence) => { document.getElementById("news").textContent = visible(sentence); };
   const button = el("button", {type: "button", "aria-label": `Copy: ${what}`, onclick: async () => {
     try {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
+      tell(`Copied: ${what}`);
     } catch {
       button.textContent = "Select it by hand";
+      tell("It cannot be copied: select it by hand.");
     }
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   }}, "Copy");

@@ -7,7 +7,7 @@ const SHOWN = 20;  // Templates of a group that are open at first.
 // A form whose fields are the parameters of the address.
 export function filter(view, route, fields, button) {
   const inputs = fields.map(({name, label, list}) => el("label", null, label, el("input", {
-    name, id: `field-${name}`, value: route.query.get(name) ?? "", autocomplete: "off", spellcheck: "false", list,
+    name, id: `field-${name}`, value: route.query.get(name) ?? "", autocomplete: "off", autocapitalize: "none", spellcheck: "false", list,
   })));
   return el("form", {class: "ask", role: "search", onsubmit: (event) => {
     event.preventDefault();

@@ -6,11 +6,12 @@ import {clusters, fleet, hour, policies} from "./list-views.js";
 import {explain, search, whatIf} from "./ask-views.js";
 import {object} from "./object-view.js";
 
-// A view: {title, path, parameters(route), render(answer, route), follows, undrawn, patience, rest, isKept(route)}. `follows`: "changes"
+// A view: {title, path, parameters(route), render(answer, route), follows, undrawn, patience, rest, isKept(route), form(route)}. `follows`: "changes"
 // reads again when what is not fine has changed, "always" after each reading of the fleet, "" never.
 // `undrawn` are fields that change with each answer and are not drawn. `patience`: for how long an answer is
 // awaited, in milliseconds, if not as for the others; `rest`: after which time it is read again at the earliest.
-// `isKept`: the server keeps the answer, so that asking again costs nothing.
+// `isKept`: the server keeps the answer, so that asking again costs nothing. `form(route)`: what is asked for, to be mended
+// when it was refused.
 const VIEWS = {"": fleet, clusters, policies, search, "what-if": whatIf, hour, object, explain};
 
 const main = document.getElementById("main");
@@ -25,6 +26,7 @@ const MOST_REST = 20000;
 
 let shown = NOTHING;                // What is on the screen, of which answer, and when that was read.
 let current = 0;                    // Counts, so that a late answer does not win.
+let drawn = null;                   // The address that was drawn the last time, if only that it is waited for.
 let known = null;                   // The last news about the fleet.
 let pending = null;                 // The address whose question has no answer yet.
 let hasNews = false;                // There was news since it was asked.
@@ -128,7 +130,11 @@ function openedDetails() {
   return new Map([...main.querySelectorAll("details[data-name]")].map((one) => [one.dataset.name, one.open]));
 }
 
-function draw(view, content, isNew) {
+// `isOther`: what is on the screen is another answer's, or none.
+function draw(view, content, isOther) {
+  const isNew = drawn !== location.hash;
+  const hadFocus = document.activeElement === document.body || main.contains(document.activeElement);
+  drawn = location.hash;
   const focus = isNew ? null : placeOfFocus();
   const opened = isNew ? new Map() : openedDetails();
   const typed = isNew ? new Map() : fields();
@@ -140,17 +146,29 @@ function draw(view, content, isNew) {
   }
   for (const [id, value] of typed) {
     const field = document.getElementById(id);
-    if (field) field.value = value;
+    if (!field) continue;
+    field.value = value;
+    field.dispatchEvent(new Event("change"));
   }
   for (const {one, key} of scrolled()) one.scrollLeft = sideways.get(key) ?? 0;
   const heading = main.querySelector("h1");
   document.title = `${heading ? heading.textContent : view.title} · Karmada fleet`;
-  if (isNew) {
-    window.scrollTo(0, 0);
+  if (isOther) showWorst();
+  if (isNew) window.scrollTo(0, 0);
+  if (isNew || (isOther && hadFocus && !focus)) {
     if (!isStarting) main.focus({preventScroll: true});
   } else {
     focusAgain(focus);
     keepInPlace(places);
+  }
+}
+
+// Where a picture is wider than the screen, its first box that is not fine is seen.
+function showWorst() {
+  for (const picture of main.querySelectorAll(".scroll > .journey")) {
+    const box = (picture.querySelector("g.is-bad") ?? picture.querySelector("g.is-warn"))?.getBoundingClientRect();
+    const seen = picture.parentElement.getBoundingClientRect();
+    if (box && box.right > seen.right) picture.parentElement.scrollLeft += (box.left + box.right - seen.left - seen.right) / 2;
   }
 }
 
@@ -160,8 +178,14 @@ function note(name) {
   performance.mark(name);
 }
 
+// What is set again is read aloud again.
 function say(sentence) {
-  alertBox.textContent = sentence ? visible(sentence) : "";
+  const text = sentence ? visible(sentence) : "";
+  if (alertBox.textContent !== text) alertBox.textContent = text;
+}
+
+function sayEarlier(message) {
+  say(`${/[.!?]$/.test(message) ? message : `${message}.`} What you see is of an earlier time.`);
 }
 
 // Whether it is kept up to date, and when the answer that is on the screen was read.
@@ -186,6 +210,8 @@ function askForToken(message) {
     if (!isToken(token)) return askForToken("That cannot be a token: it has a character that no token has. Copy it again, without what stands around it.");
     setToken(token);
     say("");
+    failed = null;  // The old refusal is not of this token.
+    isStarting = false;
     show();
     live.start();
   }}, el("label", null, "Bearer token of the control plane", field), el("button", null, "Look"));
@@ -196,6 +222,7 @@ function askForToken(message) {
       "control plane with each question, and is kept nowhere else. One way to get one:"),
     el("pre", null, "kubectl create token NAME --duration 8h"), form);
   shown = NOTHING;
+  drawn = null;
   field.focus();
 }
 
@@ -209,9 +236,11 @@ function isFinal(view, code) {
 function showError(view, error, isNew) {
   if (error.code === 401) return askForToken(error.message);
   if (!isNew && shown.address === location.hash) {
-    return say(`${error.message} What you see is of an earlier time.`);
+    return sayEarlier(error.message);
   }
+  const isWrong = error.code === 400 || error.code === 404;  // Somebody may mend what they asked for.
   draw(view, [el("h1", null, view.title), el("p", {class: "bad"}, error.message),
+    isWrong && view.form?.(routeOf(location.hash)),
     !isFinal(view, error.code) && el("p", null, "This view tries again by itself when the control plane answers."),
     el("p", null, el("button", {type: "button", onclick: () => {
       failed = null;
@@ -238,6 +267,7 @@ async function show() {
   const hadFailed = failed === address;
   const number = ++current;
   const start = performance.now();
+  let isWaitedFor = false;
   abort.abort();
   abort = new AbortController();
   clearTimeout(again);
@@ -250,7 +280,8 @@ async function show() {
     else one.removeAttribute("aria-current");
   }
   const waiting = setTimeout(() => {
-    if (number !== current || !isNew || hadFailed) return;
+    if (number !== current || !isNew || hadFailed || document.getElementById("token")?.value) return;
+    isWaitedFor = true;
     draw(view, [el("h1", null, view.title), el("p", null, view.waiting ?? "Reading the control plane…")], true);
     shown = NOTHING;  // Who goes back finds the old view no more.
   }, 200);
@@ -265,6 +296,7 @@ async function show() {
     const comparable = comparableOf(answer, view);
     if (isNew || comparable !== shown.text) draw(view, view.render(answer, route), isNew);
     shown = {address, text: comparable, readAt};
+    if (isWaitedFor) news.textContent = main.querySelector("h1").textContent;
     stateText();
     document.body.dataset.shown = address;  // Says which view is complete.
     note("drawn");
@@ -274,6 +306,7 @@ async function show() {
     failed = address;
     if (isFinal(view, refusal.code)) refused = address;
     showError(view, refusal, isNew);
+    if (isWaitedFor && refusal.code !== 401) news.textContent = visible(refusal.message);
   } finally {
     clearTimeout(waiting);
     if (number === current) rest(view, view.isKept?.(route) ? 0 : performance.now() - start);
@@ -305,7 +338,7 @@ const live = follow({
     const isFirst = !known?.data;
     known = {live: !data.error, data};
     stateText();
-    if (data.error) return say(`${data.error} What you see is of an earlier time.`);
+    if (data.error) return sayEarlier(data.error);
     if (changed && !isFirst) news.textContent = visible(data.headline);
     const view = viewOf(location.hash);
     if (refused === location.hash) return;
@@ -320,7 +353,7 @@ const live = follow({
     known = {data: null, ...known, live: false};
     stateText();
     if (error.code === 401) askForToken(error.message);
-    else say(`${error.message} What you see is of an earlier time.`);
+    else sayEarlier(error.message);
   },
 });
 
