@@ -793,6 +793,7 @@ def test_with_tokens_each_viewer_shows_one(world):
             browser.write("alice-secret-token")
             browser.press(ENTER)
             browser.wait_for_text("main h1", "clusters are ready")
+            assert browser.run("return document.activeElement.id") == "main", "the focus is in what is shown"
             assert "alice" not in browser.address()
             assert browser.run("return Object.values(sessionStorage).join() + '|' + Object.values(localStorage).join() + document.cookie") == "alice-secret-token|"
             # It expires while somebody looks.
