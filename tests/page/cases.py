@@ -512,6 +512,109 @@ def test_it_follows_what_changes_and_keeps_the_focus(world):
         browser.wait("the news for ears", "return document.getElementById('news').textContent !== ''")
 
 
+def test_the_focus_and_the_place_stay_when_the_words_change(world):
+    with Browser(width=360, height=740) as browser:
+        # The page asks through this: the case changes what it is answered.
+        browser.run_first("""const asked = window.fetch;
+            window.fetch = async (address, ...more) => {
+                const answer = await asked(address, ...more);
+                if (!window.change || String(address).includes("/watch") || !String(address).includes(window.change.path)) return answer;
+                const body = await answer.json();
+                window.change.of(body);
+                return new Response(JSON.stringify(body), {status: answer.status, headers: answer.headers});
+            };""")
+        # A row goes down by what is new above it, and takes the focus and what is seen with it.
+        show(browser, world.page, "#/hour")
+        held = browser.run("""window.change = {path: "api/hour", of: (body) => body.entries.unshift(
+                {...body.entries[0], message: "new above", about: {...body.entries[0].about, name: "new-above"}})};
+            const row = [...document.querySelectorAll("main tbody tr")].filter((one) => one.querySelector("th a")).at(5);
+            row.querySelector("a").focus();
+            row.scrollIntoView();
+            window.wordsOf = (one) => `${one.cells[0].textContent} ${one.cells[2].textContent}`;
+            return [window.wordsOf(row), row.getBoundingClientRect().top]""")
+        browser.press("r")
+        browser.wait("the new row", "return document.querySelector('main').textContent.includes('new above')")
+        now = browser.run("""const row = document.activeElement.closest("tr");
+            return row && [window.wordsOf(row), row.getBoundingClientRect().top]""")
+        assert now and now[0] == held[0] and abs(now[1] - held[1]) < 2, (held, now)
+        # A link whose words change, and a picture that somebody has moved.
+        show(browser, world.page, VIEWS["object"])
+        moved = browser.run("""window.change = {path: "api/object", of: (body) => { body.headline = "It is another one."; }};
+            const picture = document.querySelector("main .scroll[tabindex]");
+            picture.scrollLeft = 50;
+            picture.focus();
+            return picture.scrollLeft""")
+        assert moved == 50, moved
+        browser.press("r")
+        browser.wait_for_text("main h1", "another one")
+        assert browser.run("""return [document.activeElement.getAttribute("aria-label"),
+            document.querySelector("main .scroll[tabindex]").scrollLeft]""") == ["The picture", 50]
+        show(browser, world.page, "#/policies")
+        link = browser.run("""window.change = {path: "api/policies", of: (body) => body.policies.forEach((one) => { one.notFine += 7; })};
+            const link = [...document.querySelectorAll("main td a")].find((one) => one.textContent.includes("not fine"));
+            link.focus();
+            return [link.getAttribute("href"), link.textContent]""")
+        browser.press("r")
+        browser.wait("other words", "return document.querySelector('main').textContent.includes(' not fine') && "
+                     "![...document.querySelectorAll('main td a')].some((one) => one.textContent === arguments[0] && "
+                     "one.getAttribute('href') === arguments[1])", link[1], link[0])
+        assert browser.run("return document.activeElement.getAttribute('href')") == link[0]
+
+
+def test_a_late_answer_takes_the_focus_from_nobody(world):
+    line = Line(world.page.port)
+    line.delays["/api/clusters"] = 3
+    try:
+        with Browser() as browser:
+            browser.go(line.address + "#/search")
+            browser.wait("the form", READY, "#/search")
+            browser.run("location.hash = '#/clusters'")
+            browser.wait_for_text("main", "Reading the control plane")
+            assert browser.run("return document.activeElement.id") == "main"
+            browser.run("document.querySelector('#views a').focus()")
+            browser.wait_for_text("main h1", "clusters are ready")
+            assert browser.run("return document.activeElement.dataset.view") == "fleet"
+            assert browser.text("#news") == browser.text("main h1"), "ears are told that the answer is there"
+    finally:
+        line.stop()
+
+
+def test_who_asked_wrongly_finds_the_form_again(world):
+    with Browser() as browser:
+        for address, field, value in (("#/what-if?taint=member1", "cluster-1", "member1"), ("#/search?type=NoSuchKind", "field-type", "NoSuchKind")):
+            browser.go(world.page.address + address)
+            browser.wait("the refusal", "return document.querySelector('main > p.bad') && document.body.dataset.shown === arguments[0]", address)
+            assert failure(browser), address
+            assert browser.run("return document.getElementById(arguments[0])?.value", field) == value, address
+        show(browser, world.page, "#/what-if")
+        label = "return document.querySelector('main fieldset label').textContent"
+        assert browser.run(label) == "this cluster"
+        browser.run("""const select = document.getElementById("change-1");
+            select.value = "capacity";
+            select.dispatchEvent(new Event("change"));""")
+        assert "CLUSTER:cpu=10" in browser.run(label)
+
+
+def test_an_alert_is_said_once(world):
+    world.gate.tokens = {"t"}
+    page = Page(world.gate.write_kubeconfig("t"))
+    try:
+        with Browser() as browser:
+            show(browser, page, "#/clusters")
+            browser.run("""window.said = [];
+                new MutationObserver(() => window.said.push(document.getElementById("alert").textContent))
+                    .observe(document.getElementById("alert"), {childList: true, characterData: true, subtree: true});""")
+            world.gate.is_shut = True
+            browser.wait("it says so", "return document.getElementById('alert').textContent.includes('earlier time')")
+            browser.wait("two more news", NEWS, 3)
+            said = browser.run("return window.said")
+            assert all(a != b for a, b in zip(said, said[1:])), said
+            assert ". What you see is of an earlier time." in said[-1], said
+    finally:
+        world.gate.is_shut = False
+        page.stop()
+
+
 def test_by_keyboard_alone(world):
     with Browser() as browser:
         world.rows()
@@ -622,6 +725,16 @@ def test_a_phone_shows_all_of_it_without_scrolling_sideways(world):
             width = browser.run("return document.documentElement.scrollWidth")
             assert width <= 360, (name, width, browser.run(
                 "return [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > 361).slice(0, 5).map((one) => one.outerHTML.slice(0, 150))"))
+        show(browser, world.page, VIEWS["object"])
+        box = browser.run("""const box = document.querySelector(".journey g.is-bad").getBoundingClientRect();
+            return [box.left, box.right]""")
+        assert 0 <= box[0] and box[1] <= 360, ("the first box that is not fine is seen", box)
+        browser.resize(320, 640)
+        for name in ("what-if-form", "what-if", "search-form"):
+            show(browser, world.page, VIEWS[name])
+            inside = browser.run("return [document.documentElement.clientWidth, ...[...document.querySelectorAll('main form *')]"
+                                 ".map((one) => one.getBoundingClientRect().right)]")
+            assert max(inside) <= inside[0], (name, inside)
 
 
 CONTRAST = """
@@ -680,6 +793,7 @@ def test_with_tokens_each_viewer_shows_one(world):
             browser.write("alice-secret-token")
             browser.press(ENTER)
             browser.wait_for_text("main h1", "clusters are ready")
+            assert browser.run("return document.activeElement.id") == "main", "the focus is in what is shown"
             assert "alice" not in browser.address()
             assert browser.run("return Object.values(sessionStorage).join() + '|' + Object.values(localStorage).join() + document.cookie") == "alice-secret-token|"
             # It expires while somebody looks.

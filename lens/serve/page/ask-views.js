@@ -19,9 +19,10 @@ export const search = {
     const given = FIELDS.filter(({name}) => route.query.get(name)).map(({name}) => [name, route.query.get(name)]);
     return given.length ? given : null;
   },
+  form: (route) => filter("search", route, FIELDS, "Search"),
   render: (answer, route) => [
     el("h1", null, answer ? `${answer.items.length}${answer.isCut ? " or more" : ""} found.` : "Search in all members"),
-    filter("search", route, FIELDS, "Search"),
+    search.form(route),
     !answer && el("p", null, "Fill in one field or several: what is found has all of them. ",
       el("a", {href: hash("search", {image: "nginx"})}, "Who runs nginx?")),
     answer && el("p", {class: "soft"}, answer.via === "karmada-search" ? "From the cache of karmada-search: of the clusters and kinds that its registries name."
@@ -68,10 +69,15 @@ let drafted = {at: null, count: 0};
 
 function changeFields(number, [name, value]) {
   const choices = [...CHANGES, ...OTHERS.map(([other, form]) => [other, `${other}: ${form}`])];
+  const words = el("span");
+  const select = el("select", {id: `change-${number}`, onchange: () => {
+    const form = OTHERS.find(([other]) => other === select.value)?.[1];
+    words.textContent = form ? `this: ${form}` : "this cluster";
+  }}, choices.map(([choice, text]) => el("option", {value: choice, selected: choice === name}, text)));
+  select.dispatchEvent(new Event("change"));
   return el("fieldset", null, el("legend", null, number === 1 ? "What if" : `and, as change ${number}, if`),
-    el("label", null, "this cluster", el("input", {id: `cluster-${number}`, autocomplete: "off", spellcheck: "false", value})),
-    el("label", null, "what happens to it", el("select", {id: `change-${number}`}, choices.map(([choice, text]) =>
-      el("option", {value: choice, selected: choice === name}, text)))));
+    el("label", null, words, el("input", {id: `cluster-${number}`, autocomplete: "off", autocapitalize: "none", spellcheck: "false", value})),
+    el("label", null, "what happens to it", select));
 }
 
 // All changes are asked about together. One whose cluster is empty does not count.
@@ -133,6 +139,7 @@ export const whatIf = {
   patience: 150000,  // The server ends a simulation after two minutes.
   waiting: "Simulating: this takes some seconds, on a large fleet up to a minute…",
   parameters: (route) => (asked(route).length ? asked(route) : null),
+  form: question,
   render: (answer, route) => {
     if (!answer) {
       return [el("h1", null, "What if a cluster were drained?"), question(route),

@@ -108,10 +108,11 @@ export function mark(kind, text) {
   return el("span", {class: `mark ${kind}`}, text);
 }
 
-// columns: [{label, cell: (row) => content, number}]; the first one names the row.
-export function table(caption, columns, rows) {
+// columns: [{label, cell: (row) => content, number}]; the first one names the row. `key`: (row) => what stays the same of a row
+// when the table is drawn again, so that the focus stays in it.
+export function table(caption, columns, rows, key) {
   const head = el("tr", null, columns.map((c) => el("th", {scope: "col", class: c.number && "number"}, c.label)));
-  const line = (row) => el("tr", null, columns.map((column, i) =>
+  const line = (row) => el("tr", {"data-key": key?.(row)}, columns.map((column, i) =>
     el(i === 0 ? "th" : "td", {
       scope: i === 0 ? "row" : null, "data-label": column.label, class: column.number ? "number" : null,
     }, el("span", null, column.cell(row) ?? ""))));
@@ -128,12 +129,15 @@ export function unread(sentences) {
 }
 
 export function copyButton(text, what) {
+  const tell = (sentence) => { document.getElementById("news").textContent = visible(sentence); };
   const button = el("button", {type: "button", "aria-label": `Copy: ${what}`, onclick: async () => {
     try {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
+      tell(`Copied: ${what}`);
     } catch {
       button.textContent = "Select it by hand";
+      tell("It cannot be copied: select it by hand.");
     }
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   }}, "Copy");

@@ -7,7 +7,7 @@ const SHOWN = 20;  // Templates of a group that are open at first.
 // A form whose fields are the parameters of the address.
 export function filter(view, route, fields, button) {
   const inputs = fields.map(({name, label, list}) => el("label", null, label, el("input", {
-    name, id: `field-${name}`, value: route.query.get(name) ?? "", autocomplete: "off", spellcheck: "false", list,
+    name, id: `field-${name}`, value: route.query.get(name) ?? "", autocomplete: "off", autocapitalize: "none", spellcheck: "false", list,
   })));
   return el("form", {class: "ask", role: "search", onsubmit: (event) => {
     event.preventDefault();
@@ -37,7 +37,7 @@ function templateRows(templates) {
     !isSaidOnce(templates) && {label: "What", cell: (one) => one.headline},
     {label: "Cluster", cell: (one) => one.cluster && link(clusterObject(one.cluster), one.cluster)},
     {label: "Policy", cell: (one) => one.policy},
-  ].filter(Boolean), templates);
+  ].filter(Boolean), templates, nameOf);
 }
 
 export function clusterObject(name) {
@@ -237,7 +237,7 @@ export const hour = {
           one.reason && el("a", {href: hash("explain", {text: one.reason})}, one.reason), " ", one.message,
           one.count > 1 && el("span", {class: "soft"}, ` (${one.count} times)`)]},
         {label: "By", cell: (one) => one.from},
-      ], entries),
+      ], entries, (one) => [nameOf(one.about), one.reason || one.what, one.message].join(" ")),
       answer.leftOut > 0 && el("p", {class: "soft"}, `${answer.leftOut} earlier ones are left out.`),
       unread(answer.unread),
     ];

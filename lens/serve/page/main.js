@@ -6,11 +6,12 @@ import {clusters, fleet, hour, policies} from "./list-views.js";
 import {explain, search, whatIf} from "./ask-views.js";
 import {object} from "./object-view.js";
 
-// A view: {title, path, parameters(route), render(answer, route), follows, undrawn, patience, rest, isKept(route)}. `follows`: "changes"
+// A view: {title, path, parameters(route), render(answer, route), follows, undrawn, patience, rest, isKept(route), form(route)}. `follows`: "changes"
 // reads again when what is not fine has changed, "always" after each reading of the fleet, "" never.
 // `undrawn` are fields that change with each answer and are not drawn. `patience`: for how long an answer is
 // awaited, in milliseconds, if not as for the others; `rest`: after which time it is read again at the earliest.
-// `isKept`: the server keeps the answer, so that asking again costs nothing.
+// `isKept`: the server keeps the answer, so that asking again costs nothing. `form(route)`: what is asked for, to be mended
+// when it was refused.
 const VIEWS = {"": fleet, clusters, policies, search, "what-if": whatIf, hour, object, explain};
 
 const main = document.getElementById("main");
@@ -25,6 +26,7 @@ const MOST_REST = 20000;
 
 let shown = NOTHING;                // What is on the screen, of which answer, and when that was read.
 let current = 0;                    // Counts, so that a late answer does not win.
+let drawn = null;                   // The address that was drawn the last time, if only that it is waited for.
 let known = null;                   // The last news about the fleet.
 let pending = null;                 // The address whose question has no answer yet.
 let hasNews = false;                // There was news since it was asked.
@@ -55,24 +57,68 @@ function viewOf(address) {
   return VIEWS[routeOf(address).name] ?? fleet;
 }
 
-// Returns those that cannot be told from the element; there may be several, such as links to one cluster.
-function likes(element) {
-  const key = (one) => one.id || [one.tagName, one.getAttribute("href"), one.textContent].join("\n");
-  return [...main.querySelectorAll("a, button, input, select, summary")].filter((one) => key(one) === key(element));
+const FOCUSABLE = "a, button, input, select, summary, [tabindex]";
+
+// What stays when the text of the element changes. The row of a table that has a key is a part of it.
+function keyOf(one) {
+  const name = one.id || one.getAttribute("href") || (one.tagName === "SUMMARY" && one.parentElement.dataset.name)
+    || one.getAttribute("aria-label") || one.textContent;
+  return [one.closest("[data-key]")?.dataset.key, one.tagName, name].join("\n");
+}
+
+// Of each element its key, and how many before it have the same one, such as links to one cluster.
+function keyed(elements, key) {
+  const counts = new Map();
+  return [...elements].map((one) => {
+    const text = key(one);
+    counts.set(text, (counts.get(text) ?? -1) + 1);
+    return {one, key: `${text}\n${counts.get(text)}`};
+  });
 }
 
 function placeOfFocus() {
   const at = document.activeElement;
   if (!at || !main.contains(at) || at === main) return null;
-  return {at, index: likes(at).indexOf(at), selection: at.type === "text" ? [at.selectionStart, at.selectionEnd] : null};
+  const all = keyed(main.querySelectorAll(FOCUSABLE), keyOf);
+  const index = all.findIndex(({one}) => one === at);
+  // If it is gone, the nearest one before it has the focus.
+  return {keys: all.slice(0, index + 1).reverse().map(({key}) => key), selection: at.type === "text" ? [at.selectionStart, at.selectionEnd] : null};
 }
 
 function focusAgain(place) {
   if (!place) return;
-  const found = likes(place.at);
-  const one = found[place.index] ?? found[0];
-  one?.focus({preventScroll: true});
-  if (one && place.selection) one.setSelectionRange(...place.selection);
+  const found = new Map(keyed(main.querySelectorAll(FOCUSABLE), keyOf).map(({one, key}) => [key, one]));
+  for (const [i, key] of place.keys.entries()) {
+    const one = found.get(key);
+    one?.focus({preventScroll: true});
+    if (!one || document.activeElement !== one) continue;
+    if (i === 0 && place.selection) one.setSelectionRange(...place.selection);
+    return;
+  }
+  main.focus({preventScroll: true});
+}
+
+function scrolled() {
+  return keyed(main.querySelectorAll(".scroll"), (one) => one.getAttribute("aria-label") ?? one.querySelector("caption")?.textContent);
+}
+
+function rows() {
+  return keyed(main.querySelectorAll("[data-key]"), (one) => one.dataset.key);
+}
+
+// Where the rows are that somebody looks at: first the one that has the focus. Who is at the top wants to see what is new.
+function placesOfRows() {
+  const focused = document.activeElement?.closest("[data-key]");
+  return rows().map(({one, key}) => ({one, key, box: one.getBoundingClientRect()}))
+    .filter(({one, box}) => box.bottom > 0 && box.top < window.innerHeight && (window.scrollY > 0 || one === focused))
+    .sort((a, b) => (b.one === focused) - (a.one === focused)).map(({key, box}) => ({key, top: box.top}));
+}
+
+function keepInPlace(places) {
+  if (!places.length) return;
+  const found = new Map(rows().map(({one, key}) => [key, one]));
+  const place = places.find(({key}) => found.has(key));
+  if (place) window.scrollBy({top: found.get(place.key).getBoundingClientRect().top - place.top, behavior: "instant"});
 }
 
 // What somebody has typed and chosen.
@@ -84,25 +130,45 @@ function openedDetails() {
   return new Map([...main.querySelectorAll("details[data-name]")].map((one) => [one.dataset.name, one.open]));
 }
 
-function draw(view, content, isNew) {
+// `isOther`: what is on the screen is another answer's, or none.
+function draw(view, content, isOther) {
+  const isNew = drawn !== location.hash;
+  const hadFocus = document.activeElement === document.body || main.contains(document.activeElement);
+  drawn = location.hash;
   const focus = isNew ? null : placeOfFocus();
   const opened = isNew ? new Map() : openedDetails();
   const typed = isNew ? new Map() : fields();
+  const sideways = new Map(isNew ? [] : scrolled().map(({one, key}) => [key, one.scrollLeft]));
+  const places = isNew ? [] : placesOfRows();
   main.replaceChildren(...[content].flat(3).filter(Boolean));
   for (const one of main.querySelectorAll("details[data-name]")) {
     if (opened.has(one.dataset.name)) one.open = opened.get(one.dataset.name);
   }
   for (const [id, value] of typed) {
     const field = document.getElementById(id);
-    if (field) field.value = value;
+    if (!field) continue;
+    field.value = value;
+    field.dispatchEvent(new Event("change"));
   }
+  for (const {one, key} of scrolled()) one.scrollLeft = sideways.get(key) ?? 0;
   const heading = main.querySelector("h1");
   document.title = `${heading ? heading.textContent : view.title} · Karmada fleet`;
-  if (isNew) {
-    window.scrollTo(0, 0);
+  if (isOther) showWorst();
+  if (isNew) window.scrollTo(0, 0);
+  if (isNew || (isOther && hadFocus && !focus)) {
     if (!isStarting) main.focus({preventScroll: true});
   } else {
     focusAgain(focus);
+    keepInPlace(places);
+  }
+}
+
+// Where a picture is wider than the screen, its first box that is not fine is seen.
+function showWorst() {
+  for (const picture of main.querySelectorAll(".scroll > .journey")) {
+    const box = (picture.querySelector("g.is-bad") ?? picture.querySelector("g.is-warn"))?.getBoundingClientRect();
+    const seen = picture.parentElement.getBoundingClientRect();
+    if (box && box.right > seen.right) picture.parentElement.scrollLeft += (box.left + box.right - seen.left - seen.right) / 2;
   }
 }
 
@@ -112,8 +178,14 @@ function note(name) {
   performance.mark(name);
 }
 
+// What is set again is read aloud again.
 function say(sentence) {
-  alertBox.textContent = sentence ? visible(sentence) : "";
+  const text = sentence ? visible(sentence) : "";
+  if (alertBox.textContent !== text) alertBox.textContent = text;
+}
+
+function sayEarlier(message) {
+  say(`${/[.!?]$/.test(message) ? message : `${message}.`} What you see is of an earlier time.`);
 }
 
 // Whether it is kept up to date, and when the answer that is on the screen was read.
@@ -138,6 +210,8 @@ function askForToken(message) {
     if (!isToken(token)) return askForToken("That cannot be a token: it has a character that no token has. Copy it again, without what stands around it.");
     setToken(token);
     say("");
+    failed = null;  // The old refusal is not of this token.
+    isStarting = false;
     show();
     live.start();
   }}, el("label", null, "Bearer token of the control plane", field), el("button", null, "Look"));
@@ -148,6 +222,7 @@ function askForToken(message) {
       "control plane with each question, and is kept nowhere else. One way to get one:"),
     el("pre", null, "kubectl create token NAME --duration 8h"), form);
   shown = NOTHING;
+  drawn = null;
   field.focus();
 }
 
@@ -161,9 +236,11 @@ function isFinal(view, code) {
 function showError(view, error, isNew) {
   if (error.code === 401) return askForToken(error.message);
   if (!isNew && shown.address === location.hash) {
-    return say(`${error.message} What you see is of an earlier time.`);
+    return sayEarlier(error.message);
   }
+  const isWrong = error.code === 400 || error.code === 404;  // Somebody may mend what they asked for.
   draw(view, [el("h1", null, view.title), el("p", {class: "bad"}, error.message),
+    isWrong && view.form?.(routeOf(location.hash)),
     !isFinal(view, error.code) && el("p", null, "This view tries again by itself when the control plane answers."),
     el("p", null, el("button", {type: "button", onclick: () => {
       failed = null;
@@ -190,6 +267,7 @@ async function show() {
   const hadFailed = failed === address;
   const number = ++current;
   const start = performance.now();
+  let isWaitedFor = false;
   abort.abort();
   abort = new AbortController();
   clearTimeout(again);
@@ -202,7 +280,8 @@ async function show() {
     else one.removeAttribute("aria-current");
   }
   const waiting = setTimeout(() => {
-    if (number !== current || !isNew || hadFailed) return;
+    if (number !== current || !isNew || hadFailed || document.getElementById("token")?.value) return;
+    isWaitedFor = true;
     draw(view, [el("h1", null, view.title), el("p", null, view.waiting ?? "Reading the control plane…")], true);
     shown = NOTHING;  // Who goes back finds the old view no more.
   }, 200);
@@ -217,6 +296,7 @@ async function show() {
     const comparable = comparableOf(answer, view);
     if (isNew || comparable !== shown.text) draw(view, view.render(answer, route), isNew);
     shown = {address, text: comparable, readAt};
+    if (isWaitedFor) news.textContent = main.querySelector("h1").textContent;
     stateText();
     document.body.dataset.shown = address;  // Says which view is complete.
     note("drawn");
@@ -226,6 +306,7 @@ async function show() {
     failed = address;
     if (isFinal(view, refusal.code)) refused = address;
     showError(view, refusal, isNew);
+    if (isWaitedFor && refusal.code !== 401) news.textContent = visible(refusal.message);
   } finally {
     clearTimeout(waiting);
     if (number === current) rest(view, view.isKept?.(route) ? 0 : performance.now() - start);
@@ -257,7 +338,7 @@ const live = follow({
     const isFirst = !known?.data;
     known = {live: !data.error, data};
     stateText();
-    if (data.error) return say(`${data.error} What you see is of an earlier time.`);
+    if (data.error) return sayEarlier(data.error);
     if (changed && !isFirst) news.textContent = visible(data.headline);
     const view = viewOf(location.hash);
     if (refused === location.hash) return;
@@ -272,7 +353,7 @@ const live = follow({
     known = {data: null, ...known, live: false};
     stateText();
     if (error.code === 401) askForToken(error.message);
-    else say(`${error.message} What you see is of an earlier time.`);
+    else sayEarlier(error.message);
   },
 });
 

@@ -132,7 +132,8 @@ function graph(answer) {
   const name = (index) => answer.nodes[index].name;
   const verb = {claims: "governs", needs: "needs", placed: "is in"};
   return [
-    el("img", {class: "graph-picture", src: url, alt: "Policies, templates and clusters; the list below says the same.", onload: () => URL.revokeObjectURL(url)}),
+    el("div", {class: "scroll", tabindex: 0, role: "group", "aria-label": "The picture of what hangs together"}, el("img", {class: "graph-picture", src: url, alt: "Policies, templates and clusters; the list below says the same.",
+      onload: () => URL.revokeObjectURL(url)})),
     el("ul", null, answer.edges.map((edge) => el("li", null, `${name(edge.from)} ${verb[edge.type]} ${name(edge.to)}`,
       edge.label && ` (${edge.label})`, answer.nodes[edge.to].exists === false && " which does not exist"))),
     el("p", {class: "soft"}, "Read ", when(answer.readAt), ". It is read again when you close and open it."),
