@@ -71,12 +71,26 @@ const TemplateOutcome* Find(const Outcome& outcome, const ObjectId& id) {
   return found == outcome.end() ? nullptr : &found->second;
 }
 
-// Returns a cluster of `clusters` in which the template is afterwards; "" for none.
-std::string HeldIn(const TemplateChange& change, const std::map<std::string, std::string>& held) {
+// What follows another one is no workload of its own.
+bool IsAttached(const TemplateOutcome& outcome) {
+  return outcome.policy_kind.empty() && !outcome.required_by.empty();
+}
+
+// Returns the clusters in which the template was and is still, although they are lost or it should
+// leave them. What follows another template is counted with that.
+std::vector<std::string> HeldIn(const TemplateChange& change, const FleetAftermath& aftermath) {
+  std::vector<std::string> clusters;
+  if (IsAttached(change.outcome)) return clusters;
   for (const ClusterChange& cluster : change.clusters) {
-    if (held.contains(cluster.cluster) && !cluster.manifest.empty()) return cluster.cluster;
+    if (!aftermath.held.contains(cluster.cluster)) continue;
+    if (cluster.manifest.empty() || cluster.action == Action::kCreate) continue;
+    const bool is_evicted = std::any_of(
+        aftermath.departures.begin(), aftermath.departures.end(), [&](const Departure& departure) {
+          return departure.id == change.id && departure.cluster == cluster.cluster;
+        });
+    if (!is_evicted) clusters.push_back(cluster.cluster);
   }
-  return "";
+  return clusters;
 }
 
 // Returns whether the template is in a cluster afterwards.
@@ -88,11 +102,6 @@ bool IsAnywhere(const TemplateChange& change) {
 // Returns whether another scheduler has to place it than the one that is simulated.
 bool HasOtherScheduler(const TemplateOutcome& outcome) {
   return !outcome.scheduler.empty() && outcome.scheduler != api::kDefaultSchedulerName;
-}
-
-// What follows another one is no workload of its own.
-bool IsAttached(const TemplateOutcome& outcome) {
-  return outcome.policy_kind.empty() && !outcome.required_by.empty();
 }
 
 class Teller {
@@ -137,9 +146,11 @@ class Teller {
 
   // Returns why the daemon does not know whether it has to leave; "" when it does.
   std::string WhyUndecided(const TemplateChange& change) const {
-    const std::string cluster = HeldIn(change, story_.aftermath.held);
-    const auto found = story_.aftermath.undecided.find({change.id, cluster});
-    return found == story_.aftermath.undecided.end() ? "" : found->second;
+    for (const std::string& cluster : HeldIn(change, story_.aftermath)) {
+      const auto found = story_.aftermath.undecided.find({change.id, cluster});
+      if (found != story_.aftermath.undecided.end()) return found->second;
+    }
+    return "";
   }
 
   Verdict VerdictOf(const TemplateChange& change) const {
@@ -155,9 +166,7 @@ class Teller {
     if (lost && !gained && !IsAnywhere(change)) return Verdict::kNowhere;
     if (lost) return gained ? Verdict::kMoves : Verdict::kShrinks;
     if (gained) return Verdict::kSpreads;
-    const bool stays =
-        !IsAttached(change.outcome) && !HeldIn(change, story_.aftermath.held).empty();
-    return stays ? Verdict::kStays : Verdict::kUnchanged;
+    return HeldIn(change, story_.aftermath).empty() ? Verdict::kUnchanged : Verdict::kStays;
   }
 
   std::vector<Leaving> LeavesOf(const TemplateChange& change) const {
@@ -399,8 +408,9 @@ void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
                             : "a plan does not show where it is placed",
                         ": ", fate.why)});
     }
-    if (fate.verdict == Verdict::kStays) {
-      ++staying[{HeldIn(change, story.aftermath.held), !fate.why.empty()}];
+    // Whatever becomes of it elsewhere.
+    for (const std::string& cluster : HeldIn(change, story.aftermath)) {
+      ++staying[{cluster, story.aftermath.undecided.contains({change.id, cluster})}];
     }
   }
   for (const auto& [where, count] : staying) {
