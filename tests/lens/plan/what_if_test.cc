@@ -536,17 +536,22 @@ metadata: {name: m3, labels: {tier: gold}}
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
     absl::StrAppend(&files, Workload(name, one));
   }
+  // The scheduler prefers m3, which has more room.
   const config::Options daemon = As(BOTH_RELEASES);
   const FleetEdit other =
-      GENERATE(Cordoned("m2"), Lost("m2"), *ParseTaint("m2:k:NoSchedule"), Without("m2"));
+      GENERATE(Cordoned("m3"), Lost("m3"), *ParseTaint("m3:k:NoSchedule"), Without("m3"));
   INFO(other.ToString());
-  const Plan plan = Ask(files, {Without("m1"), other}, daemon);
+  std::vector<FleetEdit> edits = {Without("m1")};
+  // The more is written in between, the more time the scheduler has to go wrong.
+  for (int i = 0; i < 200; ++i) edits.push_back(*ParseLabel(absl::StrCat("m2:k", i, "=v")));
+  edits.push_back(other);
+  const Plan plan = Ask(files, edits, daemon);
   size_t moved = 0;
   for (const TemplateChange& change : plan.templates) {
     for (const ClusterChange& cluster : change.clusters) {
       INFO(change.id.ToString() << " " << cluster.cluster);
-      CHECK_FALSE((cluster.cluster == "m2" && cluster.action == Action::kCreate));
-      moved += cluster.cluster == "m3" && cluster.action == Action::kCreate ? 1 : 0;
+      CHECK_FALSE((cluster.cluster == "m3" && cluster.action == Action::kCreate));
+      moved += cluster.cluster == "m2" && cluster.action == Action::kCreate ? 1 : 0;
     }
   }
   CHECK(moved > 0);
