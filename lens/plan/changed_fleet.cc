@@ -348,6 +348,12 @@ class FleetChange {
 
 }  // namespace
 
+bool FleetAftermath::HasDeparted(const ObjectId& id, const std::string& cluster) const {
+  return std::any_of(departures.begin(), departures.end(), [&](const Departure& departure) {
+    return departure.id == id && departure.cluster == cluster;
+  });
+}
+
 absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,
                                            DryControlPlane& plane, const base::StopToken& stop) {
   FleetChange change(edits, plane);

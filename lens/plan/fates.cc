@@ -48,13 +48,6 @@ bool Any(const TemplateChange& change, bool (*holds)(const ClusterChange&)) {
   return std::any_of(change.clusters.begin(), change.clusters.end(), holds);
 }
 
-// What keeps workloads in a tainted cluster whose scheduler has not recorded by which placement it
-// has placed them: what their policy tolerates does not count.
-constexpr char kUndecided[] =
-    "karmada-controller-manager does not know what they tolerate, because their bindings have no "
-    "annotation policy.karmada.io/applied-placement that it can read, which their scheduler sets; "
-    "it does not evict them, and reports that";
-
 // What the sandbox's scheduler says of a placement that it does not know how to make, such as a
 // spread by region. That is no refusal: karmada-scheduler may find clusters.
 constexpr absl::string_view kBeyondSandbox = "the sandbox's scheduler does not ";
@@ -84,11 +77,7 @@ std::vector<std::string> HeldIn(const TemplateChange& change, const FleetAfterma
   for (const ClusterChange& cluster : change.clusters) {
     if (!aftermath.held.contains(cluster.cluster)) continue;
     if (cluster.manifest.empty() || cluster.action == Action::kCreate) continue;
-    const bool is_evicted = std::any_of(
-        aftermath.departures.begin(), aftermath.departures.end(), [&](const Departure& departure) {
-          return departure.id == change.id && departure.cluster == cluster.cluster;
-        });
-    if (!is_evicted) clusters.push_back(cluster.cluster);
+    if (!aftermath.HasDeparted(change.id, cluster.cluster)) clusters.push_back(cluster.cluster);
   }
   return clusters;
 }
