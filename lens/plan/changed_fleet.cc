@@ -1,8 +1,10 @@
-// All edits are written, then the loops come to rest once, so that the scheduler sees all of them;
-// then the evictions run. A cluster that leaves is deleted with its execution namespace, as the
-// cluster loop does it, and what still names it afterwards, because nobody schedules it or there is
-// no room, loses it. A cluster that joins has the taint not-ready first: the scheduler places
-// workloads there only when a taint goes (it takes no notice of a Cluster that is merely created).
+// The scheduler runs while the edits are written, and places at once what one of them moves. So the
+// edits are written in steps, and the loops come to rest after each: what closes a cluster comes
+// before what opens one, and both before what takes workloads away (Step). Then the evictions run.
+// A cluster that leaves is deleted with its execution namespace, as the cluster loop does it, and
+// what still names it afterwards, because nobody schedules it or there is no room, loses it. A
+// cluster that joins has the taint not-ready first: the scheduler places workloads there only when
+// a taint goes (it takes no notice of a Cluster that is merely created).
 
 #include "lens/plan/changed_fleet.h"
 
@@ -48,15 +50,24 @@ absl::Time WholeSeconds() {
   return absl::FromUnixSeconds(absl::ToUnixSeconds(base::RealClock().Now()));
 }
 
+// When an edit is written. No workload is placed by one of a step in a cluster that another edit of
+// the same question closes.
+enum class Step {
+  kJoin,    // Nothing is placed in the new clusters yet.
+  kClose,   // Moves nothing by itself.
+  kOpen,    // What waits for a cluster may be placed.
+  kLabel,   // The scheduler may take workloads away and place them again.
+  kRemove,  // It does.
+};
+constexpr Step kSteps[] = {Step::kJoin, Step::kClose, Step::kOpen, Step::kLabel, Step::kRemove};
+
 class FleetChange {
  public:
   FleetChange(const std::vector<FleetEdit>& edits, DryControlPlane& plane)
       : edits_(edits), plane_(plane), now_(WholeSeconds()), failover_(plane, now_) {}
 
   absl::StatusOr<FleetAftermath> Make(const base::StopToken& stop) {
-    for (const FleetEdit& edit : edits_) RETURN_IF_ERROR(MakeOne(edit, stop));
-    for (const std::string& cluster : tainted_) RETURN_IF_ERROR(failover_.Taint(cluster));
-    RETURN_IF_ERROR(plane_.SettleAfterChange(stop));
+    for (const Step step : kSteps) RETURN_IF_ERROR(MakeStep(step, stop));
     RETURN_IF_ERROR(TakeOutGone(stop));
     ASSIGN_OR_RETURN(aftermath_.departures, failover_.Run(stop));
     aftermath_.undecided = failover_.undecided();
@@ -65,17 +76,83 @@ class FleetChange {
   }
 
  private:
-  absl::Status MakeOne(const FleetEdit& edit, const base::StopToken& stop) {
-    ASSIGN_OR_RETURN(const kube::ObjectPtr cluster, Find(edit.cluster));
-    if (edit.kind == Kind::kJoin) {
-      if (cluster == nullptr) return Join(edit, stop);
-      return absl::AlreadyExistsError(
-          absl::StrCat("there is a cluster ", edit.cluster, " already"));
+  // Writes the edits of the step, and lets the loops come to rest.
+  absl::Status MakeStep(Step step, const base::StopToken& stop) {
+    bool any = step == Step::kOpen && !joined_.empty();
+    if (step == Step::kClose) {
+      ASSIGN_OR_RETURN(any, CloseLeaving());
     }
-    if (cluster == nullptr && gone_.contains(edit.cluster)) {
+    for (const FleetEdit& edit : edits_) {
+      if (StepOf(edit) != step) continue;
+      any = true;
+      RETURN_IF_ERROR(MakeOne(edit));
+    }
+    if (step == Step::kOpen) tainted_.merge(joined_);
+    for (const std::string& cluster : tainted_) RETURN_IF_ERROR(failover_.Taint(cluster));
+    tainted_.clear();
+    return any ? plane_.SettleAfterChange(stop) : absl::OkStatus();
+  }
+
+  Step StepOf(const FleetEdit& edit) const {
+    switch (edit.kind) {
+      case Kind::kWithout:
+        return Step::kRemove;
+      case Kind::kJoin:
+        return Step::kJoin;
+      case Kind::kLost:
+        return Step::kClose;
+      case Kind::kTaint:
+        return edit.removes && !IsReplaced(edit) ? Step::kOpen : Step::kClose;
+      case Kind::kCapacity:
+        return Step::kOpen;
+      case Kind::kLabel:
+        break;
+    }
+    // In a cluster that has just joined nothing is placed yet.
+    return joined_.contains(edit.cluster) ? Step::kClose : Step::kLabel;
+  }
+
+  // Returns whether a taint with the key is also put there; their order counts then.
+  bool IsReplaced(const FleetEdit& edit) const {
+    return std::any_of(edits_.begin(), edits_.end(), [&](const FleetEdit& other) {
+      return other.kind == Kind::kTaint && !other.removes && other.cluster == edit.cluster &&
+             other.taint.key == edit.taint.key;
+    });
+  }
+
+  // Cordons the clusters that are about to leave, if anything else is about to change, lest it
+  // moves workloads there. Returns whether there are any.
+  absl::StatusOr<bool> CloseLeaving() {
+    if (edits_.size() == 1) return false;
+    bool any = false;
+    for (const FleetEdit& edit : edits_) {
+      if (edit.kind != Kind::kWithout) continue;
+      ASSIGN_OR_RETURN(const kube::ObjectPtr cluster, Find(edit.cluster));
+      if (cluster == nullptr) continue;  // MakeOne reports it.
+      RETURN_IF_ERROR(CheckAlone(edit));
+      RETURN_IF_ERROR(Write(*cluster, Cordoned(edit.cluster)));
+      any = true;
+    }
+    return any;
+  }
+
+  // A cluster that leaves cannot have another question as well.
+  absl::Status CheckAlone(const FleetEdit& leaving) const {
+    for (const FleetEdit& edit : edits_) {
+      if (&edit == &leaving || edit.cluster != leaving.cluster) continue;
       return absl::InvalidArgumentError(
           absl::StrCat("two questions contradict each other: ", edit.cluster,
                        " leaves the fleet, and ", edit.ToString(), "; ask one of them"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeOne(const FleetEdit& edit) {
+    ASSIGN_OR_RETURN(const kube::ObjectPtr cluster, Find(edit.cluster));
+    if (edit.kind == Kind::kJoin) {
+      if (cluster == nullptr) return Join(edit);
+      return absl::AlreadyExistsError(
+          absl::StrCat("there is a cluster ", edit.cluster, " already"));
     }
     if (cluster == nullptr) {
       return absl::NotFoundError(absl::StrCat("there is no cluster ", edit.cluster));
@@ -95,14 +172,13 @@ class FleetChange {
         kube::Object::Make(api::Namespaces().gvk, {"", api::ExecutionNamespace(cluster.name())}));
   }
 
-  absl::Status Join(const FleetEdit& edit, const base::StopToken& stop) {
+  absl::Status Join(const FleetEdit& edit) {
     kube::Object cluster = edit.joining;
     std::vector<api::Taint> taints = api::ClusterView(cluster).Taints();
     taints.push_back({api::kNotReadyTaint, "", api::kNoSchedule, ""});
     api::SetTaints(cluster, taints);
     RETURN_IF_ERROR(base::Annotate(plane_.Apply(cluster), edit.ToString()));
-    RETURN_IF_ERROR(plane_.SettleAfterChange(stop));
-    tainted_.insert(edit.cluster);
+    joined_.insert(edit.cluster);
     return absl::OkStatus();
   }
 
@@ -166,6 +242,10 @@ class FleetChange {
         ExplainTaint(edit, *cluster);
         break;
       case Kind::kLabel:
+        if (edit.removes && before_[edit.cluster]->labels()[edit.key].is_null()) {
+          Note(edit, absl::StrCat("has no label ", edit.key, ": there is nothing to take off"));
+          break;
+        }
         Note(edit,
              "has other labels: karmada-scheduler looks again at what its placements allow "
              "there. Workloads whose replicas are divided stay until they are placed again");
@@ -210,8 +290,22 @@ class FleetChange {
          "NoExecute");
   }
 
+  // Returns whether there was, or is put by another question, what the edit takes off.
+  bool Removes(const FleetEdit& edit) {
+    if (IsReplaced(edit)) return true;
+    const std::vector<api::Taint> taints = api::ClusterView(*before_[edit.cluster]).Taints();
+    return std::any_of(taints.begin(), taints.end(), [&](const api::Taint& one) {
+      return one.key == edit.taint.key &&
+             (edit.taint.effect.empty() || one.effect == edit.taint.effect);
+    });
+  }
+
   void ExplainTaint(const FleetEdit& edit, const kube::Object& cluster) {
-    if (edit.removes) {
+    if (edit.removes && !Removes(edit)) {
+      Note(edit, edit.taint.key == api::kUnschedulableTaint
+                     ? "is not cordoned: there is nothing to take off"
+                     : "has no such taint: there is nothing to take off");
+    } else if (edit.removes) {
       Note(edit, "has a taint less: karmada-scheduler looks again at what may be placed there");
     } else if (edit.taint.effect == api::kNoExecute) {
       Hold(edit, cluster, "");
@@ -219,7 +313,9 @@ class FleetChange {
         Note(edit, "has a taint that evicts what does not tolerate it for ever");
       }
     } else if (edit.taint.effect == api::kNoSchedule) {
-      Note(edit, "gets nothing new, and keeps what it has: the effect NoSchedule moves nothing");
+      Note(edit,
+           "gets nothing that is not there already; what is there stays, and may get more "
+           "replicas: the effect NoSchedule moves nothing");
     } else {
       Note(edit, absl::StrCat("has a taint with the effect ", edit.taint.effect,
                               ", which Karmada takes no notice of"));
@@ -243,13 +339,20 @@ class FleetChange {
   DryControlPlane& plane_;
   const absl::Time now_;
   DryFailover failover_;
-  std::set<std::string> tainted_;  // Clusters that the loops may taint.
+  std::set<std::string> tainted_;  // Clusters that the loops may taint in this step.
+  std::set<std::string> joined_;   // Clusters that still have to become ready.
   std::set<std::string> gone_;
   std::map<std::string, kube::ObjectPtr> before_;
   FleetAftermath aftermath_;
 };
 
 }  // namespace
+
+bool FleetAftermath::HasDeparted(const ObjectId& id, const std::string& cluster) const {
+  return std::any_of(departures.begin(), departures.end(), [&](const Departure& departure) {
+    return departure.id == id && departure.cluster == cluster;
+  });
+}
 
 absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,
                                            DryControlPlane& plane, const base::StopToken& stop) {

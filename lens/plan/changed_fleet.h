@@ -19,8 +19,18 @@
 
 namespace lens::plan {
 
+// What keeps workloads in a tainted cluster whose scheduler has not recorded by which placement it
+// has placed them: what their policy tolerates does not count.
+inline constexpr char kUndecided[] =
+    "karmada-controller-manager does not know what they tolerate, because their bindings have no "
+    "annotation policy.karmada.io/applied-placement that it can read, which their scheduler sets; "
+    "it does not evict them, and reports that";
+
 // What has happened.
 struct FleetAftermath {
+  // Returns whether the workload was evicted from the cluster.
+  bool HasDeparted(const ObjectId& id, const std::string& cluster) const;
+
   std::vector<Departure> departures;
   // For each cluster that is lost or from which workloads should leave: why those that are still
   // there are not moved.

@@ -48,13 +48,6 @@ bool Any(const TemplateChange& change, bool (*holds)(const ClusterChange&)) {
   return std::any_of(change.clusters.begin(), change.clusters.end(), holds);
 }
 
-// What keeps workloads in a tainted cluster whose scheduler has not recorded by which placement it
-// has placed them: what their policy tolerates does not count.
-constexpr char kUndecided[] =
-    "karmada-controller-manager does not know what they tolerate, because their bindings have no "
-    "annotation policy.karmada.io/applied-placement that it can read, which their scheduler sets; "
-    "it does not evict them, and reports that";
-
 // What the sandbox's scheduler says of a placement that it does not know how to make, such as a
 // spread by region. That is no refusal: karmada-scheduler may find clusters.
 constexpr absl::string_view kBeyondSandbox = "the sandbox's scheduler does not ";
@@ -71,12 +64,22 @@ const TemplateOutcome* Find(const Outcome& outcome, const ObjectId& id) {
   return found == outcome.end() ? nullptr : &found->second;
 }
 
-// Returns a cluster of `clusters` in which the template is afterwards; "" for none.
-std::string HeldIn(const TemplateChange& change, const std::map<std::string, std::string>& held) {
+// What follows another one is no workload of its own.
+bool IsAttached(const TemplateOutcome& outcome) {
+  return outcome.policy_kind.empty() && !outcome.required_by.empty();
+}
+
+// Returns the clusters in which the template was and is still, although they are lost or it should
+// leave them. What follows another template is counted with that.
+std::vector<std::string> HeldIn(const TemplateChange& change, const FleetAftermath& aftermath) {
+  std::vector<std::string> clusters;
+  if (IsAttached(change.outcome)) return clusters;
   for (const ClusterChange& cluster : change.clusters) {
-    if (held.contains(cluster.cluster) && !cluster.manifest.empty()) return cluster.cluster;
+    if (!aftermath.held.contains(cluster.cluster)) continue;
+    if (cluster.manifest.empty() || cluster.action == Action::kCreate) continue;
+    if (!aftermath.HasDeparted(change.id, cluster.cluster)) clusters.push_back(cluster.cluster);
   }
-  return "";
+  return clusters;
 }
 
 // Returns whether the template is in a cluster afterwards.
@@ -88,11 +91,6 @@ bool IsAnywhere(const TemplateChange& change) {
 // Returns whether another scheduler has to place it than the one that is simulated.
 bool HasOtherScheduler(const TemplateOutcome& outcome) {
   return !outcome.scheduler.empty() && outcome.scheduler != api::kDefaultSchedulerName;
-}
-
-// What follows another one is no workload of its own.
-bool IsAttached(const TemplateOutcome& outcome) {
-  return outcome.policy_kind.empty() && !outcome.required_by.empty();
 }
 
 class Teller {
@@ -137,9 +135,11 @@ class Teller {
 
   // Returns why the daemon does not know whether it has to leave; "" when it does.
   std::string WhyUndecided(const TemplateChange& change) const {
-    const std::string cluster = HeldIn(change, story_.aftermath.held);
-    const auto found = story_.aftermath.undecided.find({change.id, cluster});
-    return found == story_.aftermath.undecided.end() ? "" : found->second;
+    for (const std::string& cluster : HeldIn(change, story_.aftermath)) {
+      const auto found = story_.aftermath.undecided.find({change.id, cluster});
+      if (found != story_.aftermath.undecided.end()) return found->second;
+    }
+    return "";
   }
 
   Verdict VerdictOf(const TemplateChange& change) const {
@@ -155,9 +155,7 @@ class Teller {
     if (lost && !gained && !IsAnywhere(change)) return Verdict::kNowhere;
     if (lost) return gained ? Verdict::kMoves : Verdict::kShrinks;
     if (gained) return Verdict::kSpreads;
-    const bool stays =
-        !IsAttached(change.outcome) && !HeldIn(change, story_.aftermath.held).empty();
-    return stays ? Verdict::kStays : Verdict::kUnchanged;
+    return HeldIn(change, story_.aftermath).empty() ? Verdict::kUnchanged : Verdict::kStays;
   }
 
   std::vector<Leaving> LeavesOf(const TemplateChange& change) const {
@@ -399,8 +397,9 @@ void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
                             : "a plan does not show where it is placed",
                         ": ", fate.why)});
     }
-    if (fate.verdict == Verdict::kStays) {
-      ++staying[{HeldIn(change, story.aftermath.held), !fate.why.empty()}];
+    // Whatever becomes of it elsewhere.
+    for (const std::string& cluster : HeldIn(change, story.aftermath)) {
+      ++staying[{cluster, story.aftermath.undecided.contains({change.id, cluster})}];
     }
   }
   for (const auto& [where, count] : staying) {

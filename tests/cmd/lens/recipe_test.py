@@ -89,6 +89,7 @@ class Recipe(unittest.TestCase):
         return self.step("Judge", {"CODES": codes})
 
     def test_a_change_that_the_fleet_stands_is_commented_and_passes(self):
+        shutil.copy(ROOT / "config/samples/failover/clustertaintpolicy.yaml", self.policies())
         self.assertEqual(self.run_check("member2", "member1, member2"), 0)
         (path, token, body), = GitHub.comments
         self.assertEqual(path, "/repos/team/fleet/issues/12/comments")
@@ -110,6 +111,11 @@ class Recipe(unittest.TestCase):
         self.assertEqual(self.run_check("member2", "member1"), 1)
         (_, _, body), = GitHub.comments
         self.assertIn("ConfigMap shop/web  pinned", body)
+
+    def test_a_workload_that_would_be_left_in_the_lost_cluster_fails_the_check(self):
+        self.assertEqual(self.run_check("member2", "member1, member2"), 1)
+        (_, _, body), = GitHub.comments
+        self.assertIn("Cluster member1: 1 template stays there: no ClusterTaintPolicy", body)
 
     def policies(self):
         folder = self.folder / "deploy/policies"

@@ -464,6 +464,49 @@ TEST_CASE("What if: a placement by workload affinity is not simulated, with its 
              Catch::Contains("Deployment shop/web: a plan does not show where it is placed"));
 }
 
+TEST_CASE("What if: each cluster that keeps a workload is warned of, whatever becomes of it") {
+  const config::Options daemon = Evicting(BOTH_RELEASES);
+  const std::string tolerating =
+      "{clusterTolerations: [{key: b, operator: Exists, effect: NoExecute}]}";
+  const std::vector<FleetEdit> taints = {*ParseTaint("m1:a=1:NoExecute"),
+                                         *ParseTaint("m2:b=1:NoExecute")};
+  const Plan shrinks = Ask(absl::StrCat(kClusters, Workload("web", tolerating)), taints, daemon);
+  CHECK(FateOf(shrinks, "web").verdict == Verdict::kShrinks);
+  CHECK(Found(shrinks, finding::kStays) ==
+        "Cluster m2: 1 template stays there: they tolerate the taint for ever\n");
+  // Nothing evicts: it stays in both.
+  const Plan stays = Ask(absl::StrCat(kClusters, Workload("web", "{clusterAffinity: {}}")),
+                         {Drained("m1"), Drained("m2")}, As(*daemon.wanted_release));
+  CHECK(FateOf(stays, "web").verdict == Verdict::kStays);
+  CHECK_THAT(Found(stays, finding::kStays), Catch::Contains("Cluster m1: 1 template stays") &&
+                                                Catch::Contains("Cluster m2: 1 template stays"));
+}
+
+TEST_CASE("What if: a cordoned cluster is not said to get nothing, for it may get replicas") {
+  const Plan plan = Ask(kClusters, {Cordoned("m2")});
+  REQUIRE(plan.what_if->notes.size() == 1);
+  CHECK_THAT(plan.what_if->notes[0],
+             Catch::StartsWith("m2 gets nothing that is not there already; what is there stays, "
+                               "and may get more replicas"));
+}
+
+TEST_CASE("What if: taking off what is not there is said to change nothing") {
+  const Plan plan = Ask(kClusters, {Uncordoned("m1"), *ParseTaint("m1:k-"), *ParseLabel("m1:l-")});
+  CHECK(plan.what_if->notes ==
+        std::vector<std::string>{"m1 is not cordoned: there is nothing to take off.",
+                                 "m1 has no such taint: there is nothing to take off.",
+                                 "m1 has no label l: there is nothing to take off."});
+  const Plan there =
+      Ask(absl::StrReplaceAll(
+              kClusters, {{"{name: m1, labels: {tier: gold}}",
+                           "{name: m1, labels: {tier: gold}}\nspec: {taints: [{key: k, effect: "
+                           "NoSchedule}]}"}}),
+          {*ParseTaint("m1:k-"), *ParseLabel("m1:tier-")});
+  REQUIRE(there.what_if->notes.size() == 2);
+  CHECK_THAT(there.what_if->notes[0], Catch::Contains("has a taint less"));
+  CHECK_THAT(there.what_if->notes[1], Catch::Contains("has other labels"));
+}
+
 TEST_CASE("What if: a cluster that does not exist, or that is there already, is an error") {
   PlanRequest request;
   request.objects = *ObjectsOf(*tool::ParseDocuments("f.yaml", kClusters));
@@ -478,6 +521,40 @@ TEST_CASE("What if: a cluster that leaves cannot have another question as well")
   CHECK(MakePlan(request, {}).status() ==
         absl::InvalidArgumentError("two questions contradict each other: m1 leaves the fleet, and "
                                    "m1 is lost; ask one of them"));
+}
+
+TEST_CASE("What if: what leaves a cluster does not go where another question forbids it") {
+  constexpr char kThird[] = R"(
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m3, labels: {tier: gold}}
+)";
+  const std::string one =
+      "{spreadConstraints: [{spreadByField: cluster, minGroups: 1, maxGroups: 1}]}";
+  std::string files = absl::StrCat(kClusters, kThird);
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
+    absl::StrAppend(&files, Workload(name, one));
+  }
+  // The scheduler prefers m3, which has more room.
+  const config::Options daemon = As(BOTH_RELEASES);
+  const FleetEdit other =
+      GENERATE(Cordoned("m3"), Lost("m3"), *ParseTaint("m3:k:NoSchedule"), Without("m3"));
+  INFO(other.ToString());
+  std::vector<FleetEdit> edits = {Without("m1")};
+  // The more is written in between, the more time the scheduler has to go wrong.
+  for (int i = 0; i < 200; ++i) edits.push_back(*ParseLabel(absl::StrCat("m2:k", i, "=v")));
+  edits.push_back(other);
+  const Plan plan = Ask(files, edits, daemon);
+  size_t moved = 0;
+  for (const TemplateChange& change : plan.templates) {
+    for (const ClusterChange& cluster : change.clusters) {
+      INFO(change.id.ToString() << " " << cluster.cluster);
+      CHECK_FALSE((cluster.cluster == "m3" && cluster.action == Action::kCreate));
+      moved += cluster.cluster == "m2" && cluster.action == Action::kCreate ? 1 : 0;
+    }
+  }
+  CHECK(moved > 0);
 }
 
 TEST_CASE("What if: of files that no policy propagates the plan says that nothing was asked") {
