@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
+#include "api/keys.h"
 #include "api/resources.h"
 #include "kube/meta/quantity.h"
 #include "lens/why/evictions.h"
@@ -387,6 +388,23 @@ std::string QuotaIn(absl::string_view message) {
   if (end == absl::string_view::npos) return "";
   const size_t begin = at + kBegin.size();
   return absl::StrCat("FederatedResourceQuota ", message.substr(begin, end - begin));
+}
+
+bool IsPlacedAsBefore(const kube::Object& binding) {
+  if (!IsSchedulingBehind(binding)) return false;
+  const api::BindingView view(binding);
+  const auto applied = json::Parse(binding.Annotation(api::kAppliedPlacementAnnotation));
+  if (applied.ok() && *applied != view.Placement()) return true;
+  if (!view.IsWorkload()) return false;
+  const json::Value& type = view.Placement()["replicaScheduling"]["replicaSchedulingType"];
+  const bool is_divided = type.AsString() == "Divided";
+  int64_t sum = 0;
+  bool all_have_all = true;
+  for (const api::TargetCluster& target : view.Clusters()) {
+    sum += target.replicas;
+    all_have_all = all_have_all && target.replicas == view.Replicas();
+  }
+  return is_divided ? sum != view.Replicas() : !all_have_all;
 }
 
 }  // namespace lens::why

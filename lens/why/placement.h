@@ -1,5 +1,5 @@
 // Why the scheduler places a template nowhere: its message, with the clusters and numbers behind
-// it.
+// it; and whether what it has placed is placed as is wanted now.
 #ifndef LENS_WHY_PLACEMENT_H_
 #define LENS_WHY_PLACEMENT_H_
 
@@ -21,6 +21,11 @@ std::string AdviceFor(const Chain& chain, ObstacleKind kind);
 
 // Returns whether the scheduler gives every cluster that fits a whole copy.
 bool UsesAllThatFit(const kube::Object& binding);
+
+// Returns whether the scheduler has yet to see a placement or replicas of the binding that are not
+// those by which its clusters were chosen. A change that has nothing to do with that, such as the
+// suspension of scheduling itself, does not count.
+bool IsPlacedAsBefore(const kube::Object& binding);
 
 // Returns how karmada-scheduler is made to look again: "change the template, for example: kubectl
 // ...; or name it in a WorkloadRebalancer".

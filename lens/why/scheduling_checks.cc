@@ -73,25 +73,6 @@ Findings ClusterLeaves(const Chain& chain) {
   return findings;
 }
 
-// Returns whether the scheduler would place it otherwise: the suspension is itself a change that it
-// has not seen, and says nothing.
-bool IsPlacedAsBefore(const kube::Object& binding) {
-  if (!IsSchedulingBehind(binding)) return false;
-  const api::BindingView view(binding);
-  const auto applied = json::Parse(binding.Annotation(api::kAppliedPlacementAnnotation));
-  if (applied.ok() && *applied != view.Placement()) return true;
-  if (!view.IsWorkload()) return false;
-  const json::Value& type = view.Placement()["replicaScheduling"]["replicaSchedulingType"];
-  const bool is_divided = type.AsString() == "Divided";
-  int64_t sum = 0;
-  bool all_have_all = true;
-  for (const api::TargetCluster& target : view.Clusters()) {
-    sum += target.replicas;
-    all_have_all = all_have_all && target.replicas == view.Replicas();
-  }
-  return is_divided ? sum != view.Replicas() : !all_have_all;
-}
-
 // What is placed keeps its clusters, and that is all that the suspension does as long as nothing
 // else has changed.
 Findings SchedulingIsSuspended(const Chain& chain) {
