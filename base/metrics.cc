@@ -194,7 +194,7 @@ struct FamilyText {
   const std::string key;
   const MetricType type;
   const std::string name, help;
-  const std::vector<double> buckets;  // Of a histogram.
+  const std::vector<double> buckets;  // Only histograms have them.
 };
 
 using AnySeries = std::variant<std::unique_ptr<CounterSeries>, std::unique_ptr<GaugeSeries>,

@@ -64,7 +64,7 @@ class SharedCredentials : public ClientCredentials {
   }
 
   absl::Status ApplyTo(ssl_st* ssl) const {
-    // As SetCommonOptions does for a context.
+    // This does for a connection what SetCommonOptions does for a context.
     SSL_set_min_proto_version(ssl, TLS1_2_VERSION);
     SSL_set_max_proto_version(ssl, 0);
     SSL_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS);
@@ -73,7 +73,8 @@ class SharedCredentials : public ClientCredentials {
     if (!skip_verify_) {
       X509_STORE* const store = roots_ ? roots_.get() : internal::SystemRoots();
       SSL_set1_verify_cert_store(ssl, store);
-      // As a context's store, it also completes the chain of the client's own certificate.
+      // The store of a context also completes the chain of the client's own certificate, and so
+      // this one has to.
       SSL_set1_chain_cert_store(ssl, store);
     }
     return identity_.chain.empty() ? absl::OkStatus() : Show(identity_, ssl);

@@ -85,7 +85,7 @@ class ControlPlaneAccess {
   const std::string host_;
   std::shared_ptr<kube::ExchangeableTransport> loops_, leases_;
   mutable absl::Mutex mu_;
-  ConfigPtr in_file_ ABSL_GUARDED_BY(mu_);  // As it was read last.
+  ConfigPtr in_file_ ABSL_GUARDED_BY(mu_);  // What was read last.
   ConfigPtr in_use_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -104,7 +104,7 @@ class NativeBackend : public Backend {
     return handlers->reflect_status(object);
   }
 
-  // The same for all clusters of a process.
+  // All clusters of a process share one table.
   static const HandlerTable& Table() {
     static const HandlerTable& table = *new HandlerTable(native::AllHandlers());
     return table;

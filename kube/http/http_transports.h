@@ -17,7 +17,7 @@ struct HttpTransports {
   // their limit if need be. For Leases.
   std::shared_ptr<Transport> urgent;
 };
-// As NewHttpTransport.
+// Makes both, with the errors of NewHttpTransport.
 absl::StatusOr<HttpTransports> NewHttpTransports(const ConnectionConfig& config);
 
 }  // namespace kube

@@ -1,5 +1,5 @@
-// Whether what a selector of a policy selects exists, for selectors of which no claim says that it
-// does.
+// Tells which selectors of policies select nothing. Those that some object's claim speaks for need
+// not be asked about.
 #ifndef LENS_SERVE_DEAD_SELECTORS_H_
 #define LENS_SERVE_DEAD_SELECTORS_H_
 
