@@ -36,16 +36,21 @@ class Exceptions:
 
 
 class Journal:
-    """What was done: one line of JSON for each run, in the order of their ends."""
+    """
+    What was done: one line of JSON for each run, in the order of their ends. What has failed counts as not done when it is read
+    again, unless an exception explains it by now: it is done again, because it may be mended.
+    """
 
-    def __init__(self, path):
+    def __init__(self, path, exceptions):
         self.path = path
         self.done = {}
         self.parts = set()  # Of all runs: (workload, perturbation).
         if path and path.exists():
             for line in path.read_text().splitlines():
                 entry = json.loads(line)
-                self._note(entry)
+                left = exceptions.without(entry["workload"], entry["run"], entry["violations"])
+                if not left:
+                    self._note(entry | {"violations": [], "excepted": entry["excepted"] or bool(entry["violations"])})
         self._lock = threading.Lock()
         self._file = open(path, "a") if path else None
 

@@ -9,7 +9,7 @@
 The class "values" has seeds (values/seeds) in the place of workloads. Without another program or a command line behind
 `--`, the built controller manager is what is tried; with --agent it is the built agent of the last member, beside a controller
 manager to which nothing is done; with --search it is the built karmada-search, with workloads and classes of its own (search/).
-The journal names every run that was done, with what came of it; runs that it has are not done again.
+The journal names every run that was done, with what came of it; runs that it has are not done again, but for those that failed.
 What exceptions.yaml explains does not fail. With --shrink the workload of a failing run is made as small as it can be
 (shrink.py); a workload of a file of its own takes the place of the one that is named.
 """
@@ -64,7 +64,8 @@ class Proof:
         self.deadline = time.monotonic() + options.seconds
         self.logs = ROOT / options.build / "prove"
         self.logs.mkdir(exist_ok=True)
-        self.journal = Journal(options.journal)
+        self.exceptions = Exceptions()
+        self.journal = Journal(options.journal, self.exceptions)
         programs = ROOT / options.build / "bin"
         manager = [str(options.program or programs / "karmada-controller-manager"), *FLAGS]
         agent = [str(programs / "karmada-agent"), *AGENT_FLAGS, "--", *manager]
@@ -72,7 +73,6 @@ class Proof:
         self.command = options.command or (search_program if options.search else agent if options.agent else manager)
         # Who does not know the sandbox may want TLS before it sends a token, as client-go does.
         self.flags = [*["--real-time"] * options.real_time, *["--tls"] * bool(options.program or options.command)]
-        self.exceptions = Exceptions()
         self.scope = Scope(options.seed, "member2" if options.agent else "member1")
         self.places = {}
         self.left = collections.Counter()

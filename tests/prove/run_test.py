@@ -2,6 +2,7 @@
 """Tests of how perturbations are divided into runs, and of how the workload of a failing one is made smaller."""
 
 import collections
+import json
 import pathlib
 import sys
 import tempfile
@@ -11,6 +12,7 @@ import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import classes  # noqa: E402: they are beside this file.
+import journal  # noqa: E402
 import shrink  # noqa: E402
 from search import which_runs as search  # noqa: E402
 
@@ -26,6 +28,25 @@ REFERENCE = {
 
 def names(perturbations):
     return [one.name for one in perturbations]
+
+
+class JournalTest(unittest.TestCase):
+    def test_what_has_failed_is_done_again_unless_an_exception_explains_it_by_now(self):
+        def entry(run, violations):
+            return {"workload": "drift", "run": run, "violations": violations, "excepted": False, "perturbed": True, "seconds": 1}
+
+        class Explained:
+            def without(self, workload, run, lines):
+                return [line for line in lines if line != "explained"]
+
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "journal"
+            path.write_text("".join(json.dumps(one) + "\n" for one in (
+                entry("crash after 1.1", []), entry("crash after 1.2", ["explained"]), entry("crash after 1.3", ["explained", "lost"]))))
+            read = journal.Journal(path, Explained())
+        self.assertEqual(read.parts, {("drift", "crash after 1.1"), ("drift", "crash after 1.2")})
+        self.assertEqual([one["excepted"] for one in read.done.values()], [False, True])
+        self.assertFalse(any(one["violations"] for one in read.done.values()))
 
 
 class PlanTest(unittest.TestCase):
