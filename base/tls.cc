@@ -1,5 +1,6 @@
-// Configures OpenSSL contexts. Credentials of clients are parsed once into reference-counted
-// OpenSSL objects, and Apply hands those to each connection, or to its context. A server either
+// Configures OpenSSL contexts. Credentials of clients are parsed into reference-counted OpenSSL
+// objects (roots once, key pairs when they are needed), and Apply hands those to each connection,
+// or to its context. A server either
 // checks certificates of clients in the handshake against its authorities, or accepts all, so that
 // the handler of a request judges them (any_client_certificate) ; in the second case sessions are
 // not resumed, because a resumed one has no certificates to judge.
@@ -18,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/internal/openssl.h"
+#include "base/internal/shared_credentials.h"
 #include "base/internal/system_roots.h"
 #include "base/status.h"
 #include "base/tls_connection.h"
@@ -27,6 +29,7 @@ namespace {
 
 using internal::CertPtr;
 using internal::Identity;
+using internal::ParsedWhenNeeded;
 using internal::StorePtr;
 
 // Does for a connection what Identity::Apply does for a context.
@@ -47,8 +50,9 @@ absl::Status Show(const Identity& identity, SSL* ssl) {
 
 class SharedCredentials : public ClientCredentials {
  public:
-  // Empty `roots` stand for the system's. An `identity` without chain means no client certificate.
-  SharedCredentials(StorePtr roots, bool skip_verify, Identity identity)
+  // Null for `roots` stands for the system's, for `identity` no client certificate.
+  SharedCredentials(std::shared_ptr<X509_STORE> roots, bool skip_verify,
+                    std::unique_ptr<ParsedWhenNeeded> identity)
       : roots_(std::move(roots)), skip_verify_(skip_verify), identity_(std::move(identity)) {}
 
   absl::Status Apply(ssl_ctx_st* ctx) const override {
@@ -60,7 +64,7 @@ class SharedCredentials : public ClientCredentials {
       // The context adds a reference of its own to the store.
       SSL_CTX_set1_cert_store(ctx, roots_ ? roots_.get() : internal::SystemRoots());
     }
-    return identity_.chain.empty() ? absl::OkStatus() : identity_.Apply(ctx);
+    return identity_ == nullptr ? absl::OkStatus() : identity_->Get()->Apply(ctx);
   }
 
   absl::Status ApplyTo(ssl_st* ssl) const {
@@ -77,20 +81,14 @@ class SharedCredentials : public ClientCredentials {
       // this one has to.
       SSL_set1_chain_cert_store(ssl, store);
     }
-    return identity_.chain.empty() ? absl::OkStatus() : Show(identity_, ssl);
+    return identity_ == nullptr ? absl::OkStatus() : Show(*identity_->Get(), ssl);
   }
 
  private:
-  const StorePtr roots_;
+  const std::shared_ptr<X509_STORE> roots_;
   const bool skip_verify_;
-  const Identity identity_;
+  const std::unique_ptr<ParsedWhenNeeded> identity_;
 };
-
-absl::StatusOr<StorePtr> ParseRoots(absl::string_view pem) {
-  auto certificates = internal::ParseCertificates(pem);
-  if (!certificates.ok()) return base::Annotate(certificates.status(), "certificate authority");
-  return internal::NewStore(*certificates);
-}
 
 // Lets every certificate pass the handshake, and remembers that nobody has verified it.
 int AcceptUnverified(X509_STORE_CTX* ctx, void*) {
@@ -163,15 +161,17 @@ absl::StatusOr<std::string> KeyExchangeGroups(const std::vector<int>& numbers) {
 
 absl::StatusOr<std::shared_ptr<const ClientCredentials>> ClientCredentials::Create(
     const Options& options) {
-  StorePtr roots;
+  std::shared_ptr<X509_STORE> roots;
   if (!options.ca_pem.empty()) {
-    ASSIGN_OR_RETURN(roots, ParseRoots(options.ca_pem));
+    auto shared = internal::SharedRoots(options.ca_pem);
+    if (!shared.ok()) return base::Annotate(shared.status(), "certificate authority");
+    roots = *std::move(shared);
   }
-  Identity identity;
+  std::unique_ptr<ParsedWhenNeeded> identity;
   if (!options.client.cert_pem.empty() || !options.client.key_pem.empty()) {
-    auto parsed = Identity::Parse(options.client);
+    auto parsed = ParsedWhenNeeded::Create(options.client);
     if (!parsed.ok()) return base::Annotate(parsed.status(), "client certificate");
-    identity = std::move(*parsed);
+    identity = *std::move(parsed);
   }
   return std::make_shared<SharedCredentials>(std::move(roots), options.skip_verify,
                                              std::move(identity));

@@ -1,12 +1,71 @@
 #include "kube/runtime/enqueue.h"
 
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace kube {
 namespace {
 
 std::vector<Request> OwnKey(const Object& object) { return {Request{.key = object.key()}}; }
+
+// What the functions of a handler share: each of them would hold a copy of half of it otherwise,
+// and an agent of many clusters has some dozens of handlers for each.
+class Entrance {
+ public:
+  Entrance(WorkQueue& queue, Enqueue enqueue) : queue_(queue), enqueue_(std::move(enqueue)) {}
+
+  // Also at a resync: nothing has changed, so an object counts as one that is there at the start.
+  void Added(const Object& object, int priority) const {
+    if (enqueue_.when.add && !enqueue_.when.add(object)) return;
+    Add(RequestsOf(object), priority);
+  }
+
+  void Updated(const Object& before, const Object& after) const {
+    if (enqueue_.when.update && !enqueue_.when.update(before, after)) return;
+    if (enqueue_.map_update) return Add(enqueue_.map_update(before, after), kNormalPriority);
+    if (enqueue_.map) Add(enqueue_.map(before), kNormalPriority);
+    Add(RequestsOf(after), kNormalPriority);
+  }
+
+  void Removed(const Object& last) const {
+    if (!enqueue_.when.remove || enqueue_.when.remove(last)) return AddRemoved(last);
+    // A key that is not tried again must not count as failing for ever when its object has gone.
+    if (queue_.failing().size() == 0) return;
+    for (const Request& request : RequestsOf(last)) {
+      if (queue_.failing().Contains(request)) queue_.Add(request);
+    }
+  }
+
+ private:
+  std::vector<Request> RequestsOf(const Object& object) const {
+    return enqueue_.map ? enqueue_.map(object) : OwnKey(object);
+  }
+
+  void Add(const std::vector<Request>& requests, int priority) const {
+    for (const Request& request : requests) {
+      if (enqueue_.delay > absl::ZeroDuration()) {
+        queue_.AddAfter(request, enqueue_.delay, priority);
+      } else {
+        queue_.Add(request, priority);
+      }
+    }
+  }
+
+  void AddRemoved(const Object& last) const {
+    const absl::Duration more =
+        enqueue_.removal_delay ? enqueue_.removal_delay(last) : absl::ZeroDuration();
+    if (more <= absl::ZeroDuration()) return Add(RequestsOf(last), kNormalPriority);
+    for (const Request& request : RequestsOf(last)) {
+      const bool waits = queue_.failing().Contains(request);
+      queue_.AddAfter(request, waits ? enqueue_.delay : enqueue_.delay + more, kNormalPriority);
+    }
+  }
+
+  WorkQueue& queue_;
+  const Enqueue enqueue_;
+};
 
 }  // namespace
 
@@ -36,63 +95,21 @@ IndexFn IndexByLabel(absl::string_view label) {
 }
 
 EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue) {
-  const bool by_own_key = !enqueue.map;
-  if (by_own_key) enqueue.map = OwnKey;
-  if (!enqueue.map_update) {
-    enqueue.map_update = [by_own_key, map = enqueue.map](const Object& before,
-                                                         const Object& after) {
-      if (by_own_key) return map(after);
-      std::vector<Request> requests = map(before);
-      for (Request& request : map(after)) requests.push_back(std::move(request));
-      return requests;
-    };
-  }
-  const auto add = [&queue, delay = enqueue.delay](const std::vector<Request>& requests,
-                                                   int priority) {
-    for (const Request& request : requests) {
-      if (delay > absl::ZeroDuration()) {
-        queue.AddAfter(request, delay, priority);
-      } else {
-        queue.Add(request, priority);
-      }
-    }
-  };
+  const bool resync = enqueue.resync;
+  const auto entrance = std::make_shared<const Entrance>(queue, std::move(enqueue));
   EventHandler handler;
-  // Nothing has changed, so an object counts as one that is there at the start does.
-  if (enqueue.resync) {
-    handler.on_resync = [add, when = enqueue.when.add, map = enqueue.map](const ObjectPtr& object) {
-      if (!when || when(*object)) add(map(*object), kInitialListPriority);
+  if (resync) {
+    handler.on_resync = [entrance](const ObjectPtr& object) {
+      entrance->Added(*object, kInitialListPriority);
     };
   }
-  handler.on_add = [add, when = std::move(enqueue.when.add), map = enqueue.map](
-                       const ObjectPtr& object, bool initial) {
-    if (when && !when(*object)) return;
-    add(map(*object), initial ? kInitialListPriority : kNormalPriority);
+  handler.on_add = [entrance](const ObjectPtr& object, bool initial) {
+    entrance->Added(*object, initial ? kInitialListPriority : kNormalPriority);
   };
-  handler.on_update = [add, when = std::move(enqueue.when.update),
-                       map = std::move(enqueue.map_update)](const ObjectPtr& before,
-                                                            const ObjectPtr& after) {
-    if (when && !when(*before, *after)) return;
-    add(map(*before, *after), kNormalPriority);
+  handler.on_update = [entrance](const ObjectPtr& before, const ObjectPtr& after) {
+    entrance->Updated(*before, *after);
   };
-  handler.on_delete = [&queue, add, when = std::move(enqueue.when.remove),
-                       map = std::move(enqueue.map), delay = enqueue.delay,
-                       removal_delay = std::move(enqueue.removal_delay)](const ObjectPtr& last) {
-    if (!when || when(*last)) {
-      const absl::Duration more = removal_delay ? removal_delay(*last) : absl::ZeroDuration();
-      if (more <= absl::ZeroDuration()) return add(map(*last), kNormalPriority);
-      for (const Request& request : map(*last)) {
-        const bool waits = queue.failing().Contains(request);
-        queue.AddAfter(request, waits ? delay : delay + more, kNormalPriority);
-      }
-      return;
-    }
-    // A key that is not tried again must not count as failing for ever when its object has gone.
-    if (queue.failing().size() == 0) return;
-    for (const Request& request : map(*last)) {
-      if (queue.failing().Contains(request)) queue.Add(request);
-    }
-  };
+  handler.on_delete = [entrance](const ObjectPtr& last) { entrance->Removed(*last); };
   return handler;
 }
 

@@ -143,7 +143,10 @@ IoResult TlsLayer::Failed(int result) {
 IoResult TlsLayer::Handshake() {
   BeginCall();
   const int result = SSL_do_handshake(ssl_);
-  return result == 1 ? IoResult{IoState::kDone} : Failed(result);
+  if (result != 1) return Failed(result);
+  // Nobody asks for them again, since renegotiation is refused.
+  SSL_certs_clear(ssl_);
+  return {IoState::kDone};
 }
 
 IoResult TlsLayer::Read(char* buffer, size_t size) {

@@ -182,8 +182,11 @@ class SearchedPageTest(SearchCase):
         everywhere = sorted((member, f"web-{member.removeprefix('member')}") for member in self.plane.members)
         self.wait("all are cached", lambda: self.places(f"type=deployment&{of}") == everywhere, 60)
         self.assertEqual(self.places(f"type=deployment&{of}&cluster=member2"), [("member2", "web-2")])
-        pods = self.places(f"type=pod&{of}&owner=replicaset/web-1&image=nginx&labels=app%3Dweb-1")
-        self.assertEqual([(cluster, name.split("-")[1]) for cluster, name in pods], [("member1", "1")] * 2)
+
+        def pods():
+            found = self.places(f"type=pod&{of}&owner=replicaset/web-1&image=nginx&labels=app%3Dweb-1")
+            return [(cluster, name.split("-")[1]) for cluster, name in found]
+        self.wait("both pods are cached", lambda: pods() == [("member1", "1")] * 2, 60)
         # What no registry names is looked for in the members, where the viewer has no rights.
         answer = self.search(f"type=service&{of}")
         self.assertEqual(answer["via"], "members")
