@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "base/repeated_errors.h"
 #include "base/status.h"
+#include "kube/client/refused_credentials.h"
 #include "kube/runtime/serving_names.h"
 #include "kube/runtime/startup_health.h"
 
@@ -31,9 +32,8 @@ absl::Status Ask(kube::Client& client, const base::StopToken& stop) {
   RETURN_IF_ERROR(answer.status());
   if (answer->code == kUnauthorized) {
     return absl::UnauthenticatedError(
-        "it refuses the credentials of --karmada-kubeconfig (401): they are "
-        "not valid any more, or "
-        "not yet; replace the kubeconfig, which is read again");
+        absl::StrCat("it refuses the credentials of --karmada-kubeconfig ",
+                     kube::kRefusedCredentials, "; replace the kubeconfig, which is read again"));
   }
   if (answer->code == kTooManyRequests || answer->code >= kServerError) {
     return absl::UnavailableError(absl::StrCat("it answers GET /version with ", answer->code));

@@ -28,6 +28,7 @@
 #include "base/status.h"
 #include "controllers/context/member_accounts.h"
 #include "kube/client/errors.h"
+#include "kube/client/refused_credentials.h"
 #include "kube/meta/patch.h"
 
 namespace controllers {
@@ -39,9 +40,9 @@ constexpr char kFailed[] = "failed to register with karmada control plane";
 absl::StatusOr<std::string> IdOf(kube::Client& member, const base::StopToken& stop) {
   absl::StatusOr<std::string> id = MemberId(member, stop);
   if (!absl::IsUnauthenticated(id.status())) return id;
-  return absl::UnauthenticatedError(
-      "the cluster refuses the credentials of its kubeconfig (401; --kubeconfig, or the key "
-      "kubeconfig of its Secret): they are not valid any more, or not yet");
+  return absl::UnauthenticatedError(absl::StrCat(
+      "the cluster refuses the credentials of its kubeconfig ", kube::kRefusedCredentials,
+      " (--kubeconfig, or the key kubeconfig of its Secret)"));
 }
 
 // A control plane that is its own member would get its templates as copies of themselves, and lose

@@ -20,6 +20,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "kube/client/refused_credentials.h"
 
 namespace controllers {
 namespace {
@@ -49,9 +50,9 @@ std::string Shown(const std::string& body) {
 absl::StatusOr<std::string> VersionOf(const kube::HttpResponse& answer, const ServerCheck& check) {
   const std::string& host = check.host;
   if (answer.code == kUnauthorized) {
-    return absl::UnauthenticatedError(
-        absl::StrCat("the Karmada API server ", host, " refuses the credentials of ", check.flag,
-                     " (401): they are not valid any more, or not yet"));
+    return absl::UnauthenticatedError(absl::StrCat("the Karmada API server ", host,
+                                                   " refuses the credentials of ", check.flag, " ",
+                                                   kube::kRefusedCredentials));
   }
   if (answer.code != kOk && answer.code != kNotFound) {
     return absl::UnavailableError(absl::StrCat("the Karmada API server ", host,
