@@ -188,11 +188,12 @@ void Agent::AddRunnables() {
   if (RunsOnAgent("clusterStatus", loops)) {
     manager.Add(std::make_unique<controllers::ClusterLease>(
         controllers::ClusterLeaseOptions{cluster, options_.agent.lease_duration,
-                                         options_.agent.lease_renew_fraction},
+                                         options_.agent.lease_renew_fraction, config::Version()},
         manager, cluster_lease_client_));
   }
   if (RunsOnAgent("certRotation", loops)) AddCertificateRotation();
   AddKubeconfigWatch();
+  AddCertificateExpiry();
 }
 
 // One of many agents begins again where its cluster has to be registered again. A process of its

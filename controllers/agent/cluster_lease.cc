@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/agent_version.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/resources.h"
@@ -109,6 +110,7 @@ absl::Status ClusterLease::Write(const kube::Object& before, const kube::Object&
     lease.Set({"spec", "leaseDurationSeconds"}, absl::ToInt64Seconds(options_.duration));
   }
   lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(manager_.clock().Now()));
+  if (!options_.version.empty()) api::SetAgentVersion(lease, options_.version);
   if (lease.OwnerRefs().empty()) lease.Set({"metadata", "ownerReferences"}, OwnersFor(cluster));
   absl::StatusOr<kube::Object> written = is_new ? leases_.Create(api::Leases(), lease, {}, stop)
                                                 : leases_.Replace(api::Leases(), lease, {}, stop);
