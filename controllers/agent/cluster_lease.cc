@@ -1,3 +1,8 @@
+// A look finds the Cluster in the cache. Once it has been ready, each look renews the Lease: the
+// state that was written last, with a new time, and with the version of this agent; when somebody
+// else has changed or deleted that, what is stored. Whatever is lost on the way, the next look
+// writes it again.
+
 #include "controllers/agent/cluster_lease.h"
 
 #include <utility>
