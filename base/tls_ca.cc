@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/certificate_signing.h"
 #include "base/clock.h"
 #include "base/internal/openssl.h"
 #include "base/status.h"
@@ -29,6 +30,7 @@ using internal::LastError;
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
 using BigNumberPtr = std::unique_ptr<BIGNUM, Freer<BN_free>>;
 using NamesPtr = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
+using RequestPtr = std::unique_ptr<X509_REQ, Freer<X509_REQ_free>>;
 using OctetsPtr = std::unique_ptr<ASN1_OCTET_STRING, Freer<ASN1_OCTET_STRING_free>>;
 
 absl::StatusOr<KeyPtr> NewKey() {
@@ -178,6 +180,25 @@ class EcdsaAuthority : public CertificateAuthority {
     return KeyPair{CertPem(leaf.get()), KeyPem(key.get())};
   }
 
+  // As SignCertificateRequest.
+  absl::StatusOr<std::string> SignRequest(X509_REQ* request, absl::Time not_before,
+                                          absl::Duration valid_for) const {
+    EVP_PKEY* const key = X509_REQ_get0_pubkey(request);
+    if (key == nullptr || X509_REQ_verify(request, key) != 1) {
+      return absl::InvalidArgumentError("the request is not signed with its key");
+    }
+    const CertPtr leaf(X509_new());
+    X509_set_version(leaf.get(), X509_VERSION_3);
+    SetRandomSerial(leaf.get());
+    SetValidity(leaf.get(), not_before, valid_for);
+    X509_set_subject_name(leaf.get(), X509_REQ_get_subject_name(request));
+    X509_set_issuer_name(leaf.get(), X509_get_subject_name(cert_.get()));
+    X509_set_pubkey(leaf.get(), key);
+    RETURN_IF_ERROR(AddLeafExtensions(leaf.get()));
+    RETURN_IF_ERROR(Sign(leaf.get(), key_.get()));
+    return CertPem(leaf.get());
+  }
+
  private:
   static absl::Status SetSubject(X509* leaf, const LeafOptions& options) {
     X509_NAME* name = X509_get_subject_name(leaf);
@@ -212,6 +233,17 @@ absl::StatusOr<std::unique_ptr<CertificateAuthority>> CertificateAuthority::Crea
   ASSIGN_OR_RETURN(KeyPtr key, NewKey());
   ASSIGN_OR_RETURN(CertPtr root, NewRoot(common_name, key.get()));
   return std::make_unique<EcdsaAuthority>(std::move(key), std::move(root));
+}
+
+absl::StatusOr<std::string> SignCertificateRequest(const CertificateAuthority& authority,
+                                                   absl::string_view request_pem, absl::Time now,
+                                                   absl::Duration valid_for) {
+  constexpr absl::Duration kBefore = absl::Minutes(1);
+  const BioPtr bio(BIO_new_mem_buf(request_pem.data(), static_cast<int>(request_pem.size())));
+  const RequestPtr request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
+  if (request == nullptr) return absl::InvalidArgumentError("there is no certificate request");
+  return static_cast<const EcdsaAuthority&>(authority).SignRequest(request.get(), now - kBefore,
+                                                                   valid_for + kBefore);
 }
 
 }  // namespace tls

@@ -25,6 +25,7 @@
 #include "sandbox/cluster_identity.h"
 #include "sandbox/manifests.h"
 #include "sandbox/member_joining.h"
+#include "sandbox/sim/certificate_signer.h"
 #include "sandbox/sim/cluster_controllers.h"
 #include "sandbox/sim/event_loop.h"
 #include "sandbox/sim/karmada_admission.h"
@@ -173,6 +174,7 @@ class FleetImpl : public Fleet {
       RETURN_IF_ERROR(EnsureNamespace(backend, ns));
     }
     controllers_.emplace(backend, loop_);
+    signer_.emplace(backend, loop_, control_plane_.identity.authority);
     if (options_.with_scheduler && options_.with_crds) {
       scheduler_.emplace(backend, loop_, Rules());
     }
@@ -235,6 +237,7 @@ class FleetImpl : public Fleet {
   EventLoop loop_;
   Cluster control_plane_;
   std::optional<ControlPlaneControllers> controllers_;
+  std::optional<CertificateSigner> signer_;  // Of the control plane.
   std::optional<KarmadaScheduler> scheduler_;
   absl::Mutex add_mu_;
   mutable absl::Mutex mu_;

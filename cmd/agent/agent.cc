@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/names.h"
@@ -27,6 +28,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/stop_limit.h"
+#include "cmd/agent/certificate_expiry.h"
 #include "cmd/agent/control_plane_reach.h"
 #include "cmd/agent/loops.h"
 #include "config/version.h"
@@ -144,6 +146,7 @@ class Agent {
         id_(std::move(id)),
         ends_process_(place.ends_process),
         access_(connections.control_plane),
+        member_(connections.member),
         parts_(options.loops, PartsOf(options, connections, place)),
         cluster_lease_client_(access_->leases(), ClusterLeaseClient(options, *access_),
                               base::RealClock(), nullptr),
@@ -159,11 +162,13 @@ class Agent {
   void AddRunnables();
   void AddKubeconfigWatch();
   void AddCertificateRotation();
+  void AddCertificateExpiry();
 
   const config::AgentOptions& options_;
   const std::string id_;
   const bool ends_process_;
   const std::shared_ptr<ControlPlaneAccess> access_;
+  const ConfigPtr member_;
   controllers::LoopParts parts_;
   kube::Client cluster_lease_client_;
   kube::Client member_client_;  // For what is not the loops'.
@@ -188,11 +193,12 @@ void Agent::AddRunnables() {
   if (RunsOnAgent("clusterStatus", loops)) {
     manager.Add(std::make_unique<controllers::ClusterLease>(
         controllers::ClusterLeaseOptions{cluster, options_.agent.lease_duration,
-                                         options_.agent.lease_renew_fraction},
+                                         options_.agent.lease_renew_fraction, config::Version()},
         manager, cluster_lease_client_));
   }
   if (RunsOnAgent("certRotation", loops)) AddCertificateRotation();
   AddKubeconfigWatch();
+  AddCertificateExpiry();
 }
 
 // One of many agents begins again where its cluster has to be registered again. A process of its
@@ -224,6 +230,18 @@ void Agent::AddCertificateRotation() {
                                               flags.rotation_interval, flags.rotation_threshold},
       controllers::CertificateRotation::Deps{parts_.client(), member_client_, base::RealClock(),
                                              try_out, use}));
+}
+
+// Each process shows its own ones, also one that waits for the leadership.
+void Agent::AddCertificateExpiry() {
+  std::vector<CertificateExpiry::Source> sources = {
+      {"control-plane", [access = access_] { return access->InUse(); }},
+      {"control-plane-kubeconfig", [access = access_] { return access->InKubeconfig(); }},
+      {"cluster-kubeconfig", [member = member_] { return member; }}};
+  parts_.manager().Add(
+      std::make_unique<CertificateExpiry>(options_.agent.cluster_name, std::move(sources),
+                                          parts_.registry(), base::RealClock()),
+      kube::Manager::Group::kAlways);
 }
 
 controllers::OwnCluster OwnClusterOf(const config::AgentOptions& options,

@@ -94,6 +94,16 @@ bool ControlPlaneAccess::IsServerOf(const kube::ConnectionConfig& other) const {
          in_use_->tls_server_name == other.tls_server_name;
 }
 
+ConfigPtr ControlPlaneAccess::InUse() const {
+  absl::MutexLock lock(&mu_);
+  return in_use_;
+}
+
+ConfigPtr ControlPlaneAccess::InKubeconfig() const {
+  absl::MutexLock lock(&mu_);
+  return in_file_;
+}
+
 absl::StatusOr<bool> ControlPlaneAccess::Reload() { return Reload(/*may_be_another=*/true); }
 
 absl::StatusOr<bool> ControlPlaneAccess::ReloadOfSame() { return Reload(/*may_be_another=*/false); }

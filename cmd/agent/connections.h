@@ -58,6 +58,10 @@ class ControlPlaneAccess {
   const std::string& host() const { return host_; }
   // Returns whether `other` has this address, reached in the same way.
   bool IsServerOf(const kube::ConnectionConfig& other) const;
+  // Return what is in use, and what the kubeconfig said when it was read last, which counts at the
+  // next start.
+  ConfigPtr InUse() const;
+  ConfigPtr InKubeconfig() const;
   // One transport for the loops and one for the Leases, whose renewals never wait for the loops'
   // calls: they share credentials and connections (kube::HttpTransports).
   std::shared_ptr<kube::Transport> loops() const { return loops_; }

@@ -1,8 +1,14 @@
+// A look finds the Cluster in the cache. Once it has been ready, each look renews the Lease: the
+// state that was written last, with a new time, and with the version of this agent; when somebody
+// else has changed or deleted that, what is stored. Whatever is lost on the way, the next look
+// writes it again.
+
 #include "controllers/agent/cluster_lease.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/agent_version.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/resources.h"
@@ -109,6 +115,7 @@ absl::Status ClusterLease::Write(const kube::Object& before, const kube::Object&
     lease.Set({"spec", "leaseDurationSeconds"}, absl::ToInt64Seconds(options_.duration));
   }
   lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(manager_.clock().Now()));
+  if (!options_.version.empty()) api::SetAgentVersion(lease, options_.version);
   if (lease.OwnerRefs().empty()) lease.Set({"metadata", "ownerReferences"}, OwnersFor(cluster));
   absl::StatusOr<kube::Object> written = is_new ? leases_.Create(api::Leases(), lease, {}, stop)
                                                 : leases_.Replace(api::Leases(), lease, {}, stop);

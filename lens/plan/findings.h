@@ -25,6 +25,7 @@ inline constexpr char kSelectsNothing[] = "selects-nothing";
 inline constexpr char kNoSuchCluster[] = "no-such-cluster";
 inline constexpr char kNoClusterMatches[] = "no-cluster-matches";
 inline constexpr char kClusterNotReady[] = "cluster-not-ready";
+inline constexpr char kAgentSilent[] = "agent-silent";
 inline constexpr char kPreemptionOff[] = "preemption-off";
 inline constexpr char kOldPurgeMode[] = "old-purge-mode";
 inline constexpr char kOverrideFails[] = "override-fails";
@@ -48,6 +49,7 @@ inline constexpr const char* kAll[] = {
     kOldPurgeMode, kOverrideFails,  kHeldBack,      kNotScheduled,     kDependencyMissing,
     kKindAssumed,  kNotSimulated,   kLoopWarning,   kNoRoom,           kPinned,
     kQuota,        kNowhere,        kStays,         kLeftBehind,       kClusterNotReady,
+    kAgentSilent,
 };
 
 }  // namespace finding

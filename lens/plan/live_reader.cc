@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
+#include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/policy_scope.h"
@@ -143,6 +144,7 @@ absl::Status LiveReader::ReadScenery(const base::StopToken& stop) {
       out->insert(out->end(), read.begin(), read.end());
     }
   }
+  ReadAgentLeases(stop);  // The scenery has the Clusters, and nothing else yet.
   for (const auto* more : {&rules, &overrides_, &policies_}) {
     state_.scenery.insert(state_.scenery.end(), more->begin(), more->end());
   }
@@ -151,6 +153,18 @@ absl::Status LiveReader::ReadScenery(const base::StopToken& stop) {
     for (const kube::Object& binding : read) bindings_[binding.key()] = binding;
   }
   return absl::OkStatus();
+}
+
+// Who may not read them does without.
+void LiveReader::ReadAgentLeases(const base::StopToken& stop) {
+  const std::vector<kube::Object>& clusters = state_.scenery;
+  const bool any_pull =
+      std::any_of(clusters.begin(), clusters.end(),
+                  [](const kube::Object& cluster) { return api::ClusterView(cluster).IsPull(); });
+  if (!any_pull) return;
+  absl::StatusOr<std::vector<kube::Object>> leases =
+      List(api::Leases(), api::kClusterNamespace, "", stop);
+  if (leases.ok()) state_.agent_leases = *std::move(leases);
 }
 
 void LiveReader::Add(const kube::Gvk& gvk, const kube::ObjectKey& key) {

@@ -30,6 +30,9 @@ struct LiveState {
   std::vector<kube::Object> templates;
   std::vector<kube::Object> bindings;  // Of the templates, of both scopes.
   std::vector<kube::Object> works;     // Of the bindings.
+  // By which agents of clusters in pull mode show that they are alive; empty for who may not read
+  // them, and when there is no such cluster.
+  std::vector<kube::Object> agent_leases;
   // ClusterTaintPolicies and FederatedResourceQuotas, for questions about the fleet.
   std::vector<kube::Object> taint_policies, quotas;
 };
@@ -64,6 +67,7 @@ class LiveReader {
   // Returns an empty Resource for a kind that is not served.
   kube::Resource ResourceOf(const kube::Gvk& gvk) const;
   absl::Status ReadScenery(const base::StopToken& stop);
+  void ReadAgentLeases(const base::StopToken& stop);
   absl::Status Touch(const kube::Object& file, const base::StopToken& stop);
   absl::Status TouchSelected(const kube::Object& policy, const base::StopToken& stop);
   absl::Status TouchMatching(const api::ResourceSelector& selector, const std::string& ns,

@@ -48,6 +48,7 @@ class Planner {
     ASSIGN_OR_RETURN(LiveState live, request_.edits.empty()
                                          ? request_.live->ReadTouched(request_.objects, stop)
                                          : request_.live->ReadAll(request_.objects, stop));
+    silent_agents_ = SilentAgentsOf(live, base::RealClock().Now());
     // Files may move anything.
     if (!request_.edits.empty() && request_.objects.empty()) {
       unconcerned_ = OutcomeOf(LeaveOutUnconcerned(request_.edits, live));
@@ -165,6 +166,8 @@ class Planner {
     for (Finding& found : FindingsOf(story, *plan.what_if)) {
       plan.findings.push_back(std::move(found));
     }
+    AddSilentClusters(plan.templates, request_.edits, silent_agents_, plane_.backend(),
+                      plan.findings);
     std::sort(plan.findings.begin(), plan.findings.end());
     RETURN_IF_ERROR(CountClusters(plan));
     return plan;
@@ -211,7 +214,8 @@ class Planner {
     plan.templates = Compare(before, after, request_.objects);
     plan.findings = AllFindings(after);
     AddNotSimulated(after, plan.findings);
-    AddSilentClusters(plan.templates, request_.edits, plane_.backend(), plan.findings);
+    AddSilentClusters(plan.templates, request_.edits, silent_agents_, plane_.backend(),
+                      plan.findings);
     std::sort(plan.findings.begin(), plan.findings.end());
     RETURN_IF_ERROR(CountClusters(plan));
     return plan;
@@ -290,6 +294,7 @@ class Planner {
   Applying applying_{plane_};
   State live_;           // What was taken over.
   Outcome unconcerned_;  // What was not, because the question does not concern it.
+  SilentAgents silent_agents_;
 };
 
 }  // namespace

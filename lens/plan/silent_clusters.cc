@@ -2,10 +2,12 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
 #include "api/keys.h"
+#include "api/leadership.h"
 #include "api/resources.h"
 #include "kube/meta/object.h"
 #include "sandbox/sim/writes.h"
@@ -23,29 +25,66 @@ std::string Details(const api::ClusterView& cluster) {
                       (*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString(), ")");
 }
 
-}  // namespace
+// Returns the finding about the cluster, without what reaches it when; one without a code for a
+// cluster that answers.
+Finding About(const api::ClusterView& cluster, const std::string& silent_since) {
+  const std::string silent =
+      silent_since.empty() ? "" : absl::StrCat("its karmada-agent is silent since ", silent_since);
+  if (!cluster.ReadyStatus().empty() && !cluster.IsReady()) {
+    return {.code = finding::kClusterNotReady,
+            .message = absl::StrCat("it is not ready", Details(cluster),
+                                    silent.empty() ? "" : absl::StrCat(", and ", silent))};
+  }
+  return {.code = silent.empty() ? "" : finding::kAgentSilent, .message = silent};
+}
 
-void AddSilentClusters(const std::vector<TemplateChange>& changes,
-                       const std::vector<FleetEdit>& edits, sandbox::Backend& backend,
-                       std::vector<Finding>& findings) {
-  std::map<std::string, int> templates;  // By the cluster in which they change.
+// How many templates change in each cluster.
+std::map<std::string, int> ChangesByCluster(const std::vector<TemplateChange>& changes) {
+  std::map<std::string, int> templates;
   for (const TemplateChange& change : changes) {
     for (const ClusterChange& share : change.clusters) {
       if (share.action != Action::kNone) ++templates[share.cluster];
     }
   }
-  for (const FleetEdit& edit : edits) templates.erase(edit.cluster);
+  return templates;
+}
+
+}  // namespace
+
+SilentAgents SilentAgentsOf(const LiveState& live, absl::Time now) {
+  std::map<std::string, const kube::Object*> leases;
+  for (const kube::Object& lease : live.agent_leases) leases[std::string(lease.name())] = &lease;
+  SilentAgents silent;
+  for (const kube::Object& object : live.scenery) {
+    if (object.gvk() != api::Clusters().gvk || !api::ClusterView(object).IsPull()) continue;
+    const auto lease = leases.find(std::string(object.name()));
+    if (lease == leases.end() || api::WhyNobodyLeads(*lease->second, now).empty()) continue;
+    silent[lease->first] = lease->second->spec()["renewTime"].ToString();
+  }
+  return silent;
+}
+
+void AddSilentClusters(const std::vector<TemplateChange>& changes,
+                       const std::vector<FleetEdit>& edits, const SilentAgents& agents,
+                       sandbox::Backend& backend, std::vector<Finding>& findings) {
+  std::map<std::string, int> templates = ChangesByCluster(changes);
+  for (const FleetEdit& edit : edits) {
+    const bool is_away =
+        edit.kind == FleetEdit::Kind::kLost || edit.kind == FleetEdit::Kind::kWithout;
+    if (is_away) templates.erase(edit.cluster);
+  }
   for (const auto& [name, count] : templates) {
     const auto found = sandbox::FindObject(backend, api::Clusters().gvr(), {"", name});
     if (!found.ok() || *found == nullptr) continue;
-    const api::ClusterView cluster(**found);
-    if (cluster.ReadyStatus().empty() || cluster.IsReady()) continue;
-    findings.push_back(
-        {.code = finding::kClusterNotReady,
-         .object = (*found)->Describe(),
-         .message = absl::StrCat("it is not ready", Details(cluster), "; the changes of ", count,
-                                 count == 1 ? " template" : " templates",
-                                 " reach it when it is ready again")});
+    const auto agent = agents.find(name);
+    const bool is_silent = agent != agents.end();
+    Finding about = About(api::ClusterView(**found), is_silent ? agent->second : "");
+    if (about.code.empty()) continue;
+    about.object = (*found)->Describe();
+    absl::StrAppend(&about.message, "; the changes of ", count,
+                    count == 1 ? " template" : " templates", " reach it when ",
+                    is_silent ? "its agent is back" : "it is ready again");
+    findings.push_back(std::move(about));
   }
 }
 

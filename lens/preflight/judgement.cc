@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/agent_version.h"
 #include "api/cluster.h"
 #include "api/eviction.h"
 #include "api/leadership.h"
@@ -185,7 +186,7 @@ Row WebhookRow(const kube::Object& object) {
           .note = std::move(judged.note)};
 }
 
-// The Lease does not say whose agent it is.
+// Upstream's agent does not write a version.
 Row PullRow(const kube::Object& cluster, const Facts& facts) {
   Row row{.part = Part::kMembers,
           .use = "Pull",
@@ -197,12 +198,16 @@ Row PullRow(const kube::Object& cluster, const Facts& facts) {
   if (lease == facts.agents.end()) return row;
   const std::string renewed = (*lease)->spec()["renewTime"].ToString();
   row.details.Set("agentRenewed", renewed);
+  const std::string version = api::AgentVersion(**lease);
+  if (!version.empty()) row.details.Set("agentVersion", version);
   if (!api::WhyNobodyLeads(**lease, facts.read_at).empty()) {
     row.note = absl::StrCat("its karmada-agent is silent since ", renewed,
                             ": its Works wait, with either controller manager");
     return row;
   }
-  absl::StrAppend(&row.note, "; it last renewed its Lease at ", renewed);
+  absl::StrAppend(&row.note, "; ",
+                  version.empty() ? "it" : absl::StrCat("this project's ", version),
+                  " last renewed its Lease at ", renewed);
   return row;
 }
 

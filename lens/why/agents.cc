@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "api/agent_version.h"
 #include "api/cluster.h"
 #include "api/leadership.h"
 #include "api/programs.h"
@@ -14,6 +15,18 @@ namespace {
 kube::ObjectPtr AgentLease(const Chain& chain, const std::string& cluster) {
   const auto lease = chain.agents.find(cluster);
   return IsPull(chain, cluster) && lease != chain.agents.end() ? lease->second : nullptr;
+}
+
+// Returns what its Lease shows that the agent does: "is silent since ..."; "" without a Lease.
+std::string DoingOfAgent(const Chain& chain, const std::string& cluster) {
+  const kube::ObjectPtr lease = AgentLease(chain, cluster);
+  if (lease == nullptr) return "";
+  if (!api::WhyNobodyLeads(*lease, chain.now).empty()) {
+    return absl::StrCat("is silent since ", lease->spec()["renewTime"].AsString());
+  }
+  const std::string run_out = api::RunOutFor(*lease, chain.now);
+  return run_out.empty() ? "renews its Lease"
+                         : absl::StrCat("last renewed its Lease ", run_out, " ago");
 }
 
 }  // namespace
@@ -44,15 +57,17 @@ std::string WhyAgentIsSilent(const Chain& chain, const std::string& cluster) {
 }
 
 std::string AgentState(const Chain& chain, const std::string& cluster) {
-  const kube::ObjectPtr lease = AgentLease(chain, cluster);
-  if (lease == nullptr) return "";
-  const std::string who = absl::StrCat("its ", api::kAgent);
-  if (!WhyAgentIsSilent(chain, cluster).empty()) {
-    return absl::StrCat(who, " is silent since ", lease->spec()["renewTime"].AsString());
-  }
-  const std::string run_out = api::RunOutFor(*lease, chain.now);
-  return run_out.empty() ? absl::StrCat(who, " renews its Lease")
-                         : absl::StrCat(who, " last renewed its Lease ", run_out, " ago");
+  const std::string doing = DoingOfAgent(chain, cluster);
+  return doing.empty() ? "" : absl::StrCat("its ", api::kAgent, " ", doing);
+}
+
+std::string AgentLine(const Chain& chain, const std::string& cluster) {
+  const std::string doing = DoingOfAgent(chain, cluster);
+  if (doing.empty()) return "";
+  const std::string version = api::AgentVersion(*AgentLease(chain, cluster));
+  if (!version.empty()) return absl::StrCat(api::kAgent, " ", version, " ", doing);
+  return absl::StrCat(api::kAgent, " ", doing,
+                      "; it has not written its version there, which upstream's never does");
 }
 
 bool AgentVouches(const Chain& chain, const std::string& cluster) {

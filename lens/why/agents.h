@@ -24,6 +24,9 @@ std::string ApplierIn(const Chain& chain, const std::string& cluster);
 // Lease", or, when it may be either because clocks differ, "its karmada-agent last renewed its
 // Lease 47 s ago"; "" for a cluster in push mode, and when there is no Lease.
 std::string AgentState(const Chain& chain, const std::string& cluster);
+// Returns "karmada-agent v0.1.0 renews its Lease", the state above with the version that the agent
+// has written on the Lease; without one, that it has written none. "" as above.
+std::string AgentLine(const Chain& chain, const std::string& cluster);
 // Returns how its Lease shows that the agent of the cluster is silent; "" as above, and when it is
 // not.
 std::string WhyAgentIsSilent(const Chain& chain, const std::string& cluster);

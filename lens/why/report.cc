@@ -16,8 +16,10 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/policy.h"
+#include "api/resources.h"
 #include "api/work.h"
 #include "kube/meta/patch_paths.h"
+#include "lens/why/agents.h"
 #include "lens/why/expected.h"
 #include "lens/why/health.h"
 #include "lens/why/matching.h"
@@ -119,6 +121,9 @@ class Way {
     const std::vector<std::string> warnings = OwnWarnings(chain_);
     AddLines("conditions", OwnConditions(chain_), root);
     if (!warnings.empty()) AddLines("Warning events", warnings, root);
+    if (chain_.asked.gvk != api::Clusters().gvk) return;
+    const std::string agent = AgentLine(chain_, chain_.asked.key.name);
+    if (!agent.empty()) root.children.push_back({Mark::kNone, agent});
   }
 
   static void AddLines(const std::string& title, const std::vector<std::string>& lines,

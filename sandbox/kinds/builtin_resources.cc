@@ -77,7 +77,7 @@ constexpr Row kRows[] = {
     {"batch/v1", "CronJob", "cronjobs", "cj", "all", kStatus | kSpecGen},
     {"batch/v1", "Job", "jobs", "", "all", kStatus | kSpecGen | kOrphans},
     {"certificates.k8s.io/v1", "CertificateSigningRequest", "certificatesigningrequests", "csr", "",
-     kClusterWide | kStatus},
+     kClusterWide | kStatus | kPathName},
     {"networking.k8s.io/v1", "IngressClass", "ingressclasses", "", "", kClusterWide | kAllGen},
     {"networking.k8s.io/v1", "Ingress", "ingresses", "ing", "", kStatus | kSpecGen},
     {"networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", "netpol", "", kSpecGen},

@@ -43,7 +43,7 @@ struct Plane {
 }  // namespace
 
 TEST_CASE("An object whose definition is missing in a member says so, and follows it",
-          "[sandbox]") {
+          "[sandbox][pull]") {
   Plane p;
   p.plane.ApplyEverywhere(In(p.ns, Definition("Robot", "robots")));
   p.plane.Apply("host", In(p.ns, R"(
@@ -82,7 +82,7 @@ spec:
 }
 
 TEST_CASE("An execution namespace that somebody deletes is made again, and its Works with it",
-          "[sandbox]") {
+          "[sandbox][pull]") {
   Plane p;
   p.plane.Apply("host", In(p.ns, Settings("first")));
   p.plane.Apply("host", In(p.ns, kSettingsPolicy));
@@ -98,7 +98,8 @@ TEST_CASE("An execution namespace that somebody deletes is made again, and its W
   CHECK(p.Reads("member2", "first"));
 }
 
-TEST_CASE("A template whose finalizer does not end stays in its clusters, and goes with it") {
+TEST_CASE("A template whose finalizer does not end stays in its clusters, and goes with it",
+          "[pull]") {
   Plane p;
   p.plane.Apply("host", In(p.ns, Settings("first")));
   p.plane.Patch("host", kConfigMap, {p.ns, "settings"},
@@ -155,7 +156,8 @@ spec:
   CHECK(p.plane.Eventually([&] { return !p.plane.Exists("host", kBinding, binding); }));
 }
 
-TEST_CASE("A template that is deleted while its policy is being changed leaves nothing behind") {
+TEST_CASE("A template that is deleted while its policy is being changed leaves nothing behind",
+          "[pull]") {
   Plane p;
   p.plane.Apply("host", In(p.ns, kSettingsPolicy));
   for (int i = 0; i < 5; ++i) {

@@ -376,7 +376,7 @@ TEST_CASE("What a deployment mounts stays while finalizers keep the deployment i
   CHECK(!plane.Exists("member1", kDeployment, {ns, "shop"}));
 }
 
-TEST_CASE("Dependencies of a customized kind follow its customization") {
+TEST_CASE("Dependencies of a customized kind follow its customization", "[pull]") {
   Bindings bindings;
   ControlPlane& plane = bindings.plane;
   const std::string robot = "one-robot";
@@ -448,7 +448,7 @@ secrets: [{name: builder-token-x7f2q}, {name: key}]
   CHECK_FALSE(bindings.plane.Exists("member1", kSecret, {bindings.ns, "builder-token-x7f2q"}));
 }
 
-TEST_CASE("Templates that need each other, or themselves, leave a cluster") {
+TEST_CASE("Templates that need each other, or themselves, leave a cluster", "[pull]") {
   Bindings bindings;
   ControlPlane& plane = bindings.plane;
   const std::string& ns = bindings.ns;

@@ -67,7 +67,8 @@ struct Town {
 
 // As `karmadactl promote` leaves it: the template has the node port of the member's Service, which
 // is allocated there.
-TEST_CASE("A Service whose node port the member has allocated to it is taken over, or refused") {
+TEST_CASE("A Service whose node port the member has allocated to it is taken over, or refused",
+          "[pull]") {
   const bool applies = GENERATE(false, true);
   Town town(applies ? std::vector<std::string>{"--member-server-side-apply"}
                     : std::vector<std::string>{});
@@ -101,7 +102,8 @@ TEST_CASE("A Service whose node port the member has allocated to it is taken ove
   }
 }
 
-TEST_CASE("An object whose creation a member denies is taken over if it exists", "[sandbox]") {
+TEST_CASE("An object whose creation a member denies is taken over if it exists",
+          "[sandbox][pull]") {
   struct Denial {
     int code;
     const char* reason;

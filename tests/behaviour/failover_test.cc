@@ -163,7 +163,8 @@ void RefuseOldPurgeModes(ControlPlane& plane) {
 
 TEST_CASE(
     "A workload that stays unhealthy is moved, and stays with what it needs until it is healthy "
-    "elsewhere") {
+    "elsewhere",
+    "[pull]") {
   Moving m(R"({decisionConditions: {tolerationSeconds: 600}, purgeMode: Gracefully})");
   ControlPlane& plane = m.plane;
   m.Report(m.from, false);
@@ -235,7 +236,8 @@ TEST_CASE("A workload whose health is unknown now and then is moved in time, ove
   CHECK(plane.Eventually([&] { return m.IsIn(m.to); }));
 }
 
-TEST_CASE("A workload that is purged directly goes before it comes again, with its state") {
+TEST_CASE("A workload that is purged directly goes before it comes again, with its state",
+          "[pull]") {
   Moving m(
       R"({decisionConditions: {tolerationSeconds: 0}, purgeMode: Directly, statePreservation:
               {rules: [{aliasLabelName: example.io/step, jsonPath: "{.step}"}]}})",

@@ -117,7 +117,8 @@ spec:
 
 }  // namespace
 
-TEST_CASE("Members keep a template that its policy has released, whatever happens around it") {
+TEST_CASE("Members keep a template that its policy has released, whatever happens around it",
+          "[pull]") {
   Held held("released");
   held.plane.Delete("host", kPolicy, {held.ns, "held"});
   REQUIRE(held.plane.Eventually([&] {
@@ -267,7 +268,7 @@ TEST_CASE("What a workload needs stays in the member when its policy has release
   CHECK(held.Follows());
 }
 
-TEST_CASE("An edit that waits for an override reaches no member before it") {
+TEST_CASE("An edit that waits for an override reaches no member before it", "[pull]") {
   Held held("blocked");
   held.Apply(PolicyFor("held", kConfigMaps, "member1", "dependentOverrides: [later]"));
   held.Apply(ConfigMap("held", "second"));
@@ -400,8 +401,8 @@ TEST_CASE("A take-over from upstream writes no records, and an edit before it la
       [&] { return !has_record("web-deployment") && !has_record("witness-configmap"); }));
 }
 
-TEST_CASE(
-    "Objects stay if their policy said so before their template was deleted, also meanwhile") {
+TEST_CASE("Objects stay if their policy said so before their template was deleted, also meanwhile",
+          "[pull]") {
   Held held("preserved");
   held.plane.StopDaemon();
   held.Apply(PolicyFor("held", kConfigMaps, "member1", "preserveResourcesOnDeletion: true"));

@@ -149,7 +149,8 @@ spec: {count: 1}
 
 }  // namespace
 
-TEST_CASE("With the gate CombinedCustomizations two customizations retain, one by a wildcard") {
+TEST_CASE("With the gate CombinedCustomizations two customizations retain, one by a wildcard",
+          "[pull]") {
   ControlPlane plane({.daemon_flags = {"--feature-gates=CombinedCustomizations=true"}});
   if (plane.fleet() == nullptr) return;  // Karmada's own definition drops additionalTargets.
   const std::string ns = plane.UniqueNamespace("robot");
@@ -175,7 +176,7 @@ TEST_CASE("With the gate CombinedCustomizations two customizations retain, one b
   CHECK(one->Get({"spec", "seen"}).AsInt() == 80);  // The second one got the first one's result.
 }
 
-TEST_CASE("A customized kind is divided, revised, read and added up") {
+TEST_CASE("A customized kind is divided, revised, read and added up", "[pull]") {
   Machines machines;
   ControlPlane& plane = machines.plane;
   REQUIRE(plane.Eventually(

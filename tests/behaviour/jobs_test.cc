@@ -50,7 +50,7 @@ int64_t JobWrites(ControlPlane& plane, const std::string& member, absl::string_v
 
 }  // namespace
 
-TEST_CASE("A job's completions are divided over its clusters") {
+TEST_CASE("A job's completions are divided over its clusters", "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("job");
   plane.Apply("host", In(ns, kNamespaceYaml));

@@ -10,7 +10,7 @@
 
 namespace tests {
 
-TEST_CASE("A cluster-scoped template follows its cluster policy") {
+TEST_CASE("A cluster-scoped template follows its cluster policy", "[pull]") {
   ControlPlane plane;
   const std::string name = plane.UniqueNamespace("role");
   const std::string yaml = In(name, R"(
@@ -65,7 +65,7 @@ metadata: {name: $NS, labels: {namespace.karmada.io/skip-auto-propagation: "true
   CHECK_FALSE(plane.Exists("member1", kNamespace, {"", "karmada-es-member1"}));
 }
 
-TEST_CASE("A custom resource follows its definition into the members") {
+TEST_CASE("A custom resource follows its definition into the members", "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("custom");
   plane.Apply("host", In(ns, kNamespaceYaml));
@@ -195,7 +195,8 @@ spec:
 
 // Two loops report on a Work's objects: one applies them, the other watches them in the member. The
 // second must not take an object that was never applied for a deleted one.
-TEST_CASE("A changed rule of a kind leaves the report on an object that was never applied alone") {
+TEST_CASE("A changed rule of a kind leaves the report on an object that was never applied alone",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("unapplied");
   plane.Apply("host", In(ns, kNamespaceYaml));
@@ -246,8 +247,8 @@ spec:
   CHECK(plane.Eventually([&] { return reason().empty(); }));
 }
 
-TEST_CASE(
-    "A kind without status subresource has its status brought back, and is not edited by it") {
+TEST_CASE("A kind without status subresource has its status brought back, and is not edited by it",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("plain");
   plane.Apply("host", In(ns, kNamespaceYaml));
@@ -310,7 +311,8 @@ spec:
   plane.Delete("host", kCustomization, {"", ns});
 }
 
-TEST_CASE("A kind with several versions is propagated in the preferred one, whichever is edited") {
+TEST_CASE("A kind with several versions is propagated in the preferred one, whichever is edited",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("versions");
   plane.Apply("host", In(ns, kNamespaceYaml));

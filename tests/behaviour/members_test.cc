@@ -106,7 +106,7 @@ TEST_CASE("A healthy member whose credentials or endpoint change is followed as 
 }
 
 TEST_CASE("A member that denies with the code of a conflict is reported, and holds up no other",
-          "[sandbox]") {
+          "[sandbox][pull]") {
   Settled s;
   const std::string path = absl::StrCat("/namespaces/", s.ns, "/configmaps");
   const std::string denial = R"(admission webhook "guard" denied the request)";
@@ -156,7 +156,8 @@ TEST_CASE("A cluster can be removed although the policy of what is there was del
   CHECK(SettingIn(plane, "member1", ns) == "v");
 }
 
-TEST_CASE("A deletion that a member denies is reported on the Work and the template", "[sandbox]") {
+TEST_CASE("A deletion that a member denies is reported on the Work and the template",
+          "[sandbox][pull]") {
   Settled s;
   const std::string denial = R"(admission webhook "guard" denied the request)";
   s.ApplySettings();
@@ -177,7 +178,7 @@ TEST_CASE("A deletion that a member denies is reported on the Work and the templ
 }
 
 TEST_CASE("A Work that is denied with the code of a conflict is reported, and holds up no other",
-          "[sandbox]") {
+          "[sandbox][pull]") {
   Settled s;
   const std::string denial = R"(admission webhook "guard" denied the request)";
   sandbox::Faults& faults = s.plane.fleet()->control_plane().faults();
@@ -208,7 +209,7 @@ TEST_CASE("Drift that cannot be put back because of conflicts is logged", "[sand
   CHECK(s.Reads("member1", "first"));
 }
 
-TEST_CASE("Objects in members go although their definition went first", "[sandbox]") {
+TEST_CASE("Objects in members go although their definition went first", "[sandbox][pull]") {
   Settled s;
   s.plane.ApplyEverywhere(In(s.ns, Definition("Robot", "robots")));
   s.plane.Apply("host", In(s.ns, R"(
@@ -238,7 +239,7 @@ spec:
 }
 
 TEST_CASE("A change that a member refuses leaves the status of what runs there as it is",
-          "[sandbox]") {
+          "[sandbox][pull]") {
   Settled s;
   s.plane.Apply("host", In(s.ns, WebDeployment()));
   s.plane.Apply("host", In(s.ns, DividedPolicy(kWebSelector, 1, 1)));
@@ -267,7 +268,8 @@ TEST_CASE("A change that a member refuses leaves the status of what runs there a
 }
 
 // The sandbox gives each member three nodes of eight CPUs.
-TEST_CASE("The status of a cluster counts its nodes by the models of the Cluster", "[sandbox]") {
+TEST_CASE("The status of a cluster counts its nodes by the models of the Cluster",
+          "[sandbox][pull]") {
   ControlPlane plane({.members = 1});
   // Returns the number of nodes of each grade.
   const auto grades = [&] {

@@ -196,7 +196,8 @@ TEST_CASE("Override policies that are too much are reported, and hold up nothing
   }));
 }
 
-TEST_CASE("A binding is not fully applied while a cluster that has been added has no Work") {
+TEST_CASE("A binding is not fully applied while a cluster that has been added has no Work",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("added");
   plane.Apply("host", In(ns, kNamespaceYaml));

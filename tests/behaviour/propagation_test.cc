@@ -41,7 +41,7 @@ void ApplyWeb(ControlPlane& plane, const std::string& ns) {
 
 }  // namespace
 
-TEST_CASE("A divided deployment lands in its members and its status comes back") {
+TEST_CASE("A divided deployment lands in its members and its status comes back", "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("land");
   ApplyWeb(plane, ns);
@@ -93,38 +93,6 @@ TEST_CASE("A divided deployment lands in its members and its status comes back")
       return web && web->uid() != uid && IsReadyEverywhere(plane, ns, 2);
     }));
   }
-  SECTION("a Work that somebody deletes is made again, and its object with it") {
-    const std::string space = "karmada-es-member1";
-    const std::string uid(plane.Get("member1", kDeployment, {ns, "web"})->uid());
-    const auto works = plane.client("host").ListAll(api::Works(), space, {}, {});
-    REQUIRE(works.ok());
-    for (const kube::Object& work : works->items) {
-      if (work.Annotation("resourcebinding.karmada.io/namespace") == ns) {
-        plane.Delete("host", kWork, work.key());
-      }
-    }
-    CHECK(plane.Eventually([&] {
-      const auto web = plane.Get("member1", kDeployment, {ns, "web"});
-      return web && web->uid() != uid && IsReadyEverywhere(plane, ns, 2);
-    }));
-  }
-  SECTION("the Work of a namespace that somebody deletes is made again") {
-    const auto namespace_work = [&]() -> std::optional<kube::Object> {
-      const auto works = plane.client("host").ListAll(api::Works(), "karmada-es-member1", {}, {});
-      if (!works.ok()) return std::nullopt;
-      for (const kube::Object& work : works->items) {
-        if (work.ControllerOwner().name == ns) return work;
-      }
-      return std::nullopt;
-    };
-    REQUIRE(plane.Eventually([&] { return namespace_work().has_value(); }));
-    const kube::Object work = *namespace_work();
-    plane.Delete("host", kWork, work.key());
-    CHECK(plane.Eventually([&] {
-      const auto now = namespace_work();
-      return now && now->uid() != work.uid();
-    }));
-  }
   SECTION("a binding that somebody deletes is made again") {
     const kube::ObjectKey key{ns, "web-deployment"};
     const std::string uid(plane.Get("host", kBinding, key)->uid());
@@ -169,7 +137,47 @@ TEST_CASE("A divided deployment lands in its members and its status comes back")
   }
 }
 
-TEST_CASE("A restart with nothing to do changes nothing") {
+// In pull mode it takes more than a minute, because of `karmadactl unregister`
+// (works/unregistering.h).
+TEST_CASE("Works that somebody deletes are made again") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("deleted");
+  ApplyWeb(plane, ns);
+  SECTION("a Work that somebody deletes is made again, and its object with it") {
+    const std::string space = "karmada-es-member1";
+    const std::string uid(plane.Get("member1", kDeployment, {ns, "web"})->uid());
+    const auto works = plane.client("host").ListAll(api::Works(), space, {}, {});
+    REQUIRE(works.ok());
+    for (const kube::Object& work : works->items) {
+      if (work.Annotation("resourcebinding.karmada.io/namespace") == ns) {
+        plane.Delete("host", kWork, work.key());
+      }
+    }
+    CHECK(plane.Eventually([&] {
+      const auto web = plane.Get("member1", kDeployment, {ns, "web"});
+      return web && web->uid() != uid && IsReadyEverywhere(plane, ns, 2);
+    }));
+  }
+  SECTION("the Work of a namespace that somebody deletes is made again") {
+    const auto namespace_work = [&]() -> std::optional<kube::Object> {
+      const auto works = plane.client("host").ListAll(api::Works(), "karmada-es-member1", {}, {});
+      if (!works.ok()) return std::nullopt;
+      for (const kube::Object& work : works->items) {
+        if (work.ControllerOwner().name == ns) return work;
+      }
+      return std::nullopt;
+    };
+    REQUIRE(plane.Eventually([&] { return namespace_work().has_value(); }));
+    const kube::Object work = *namespace_work();
+    plane.Delete("host", kWork, work.key());
+    CHECK(plane.Eventually([&] {
+      const auto now = namespace_work();
+      return now && now->uid() != work.uid();
+    }));
+  }
+}
+
+TEST_CASE("A restart with nothing to do changes nothing", "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("restart");
   ApplyWeb(plane, ns);

@@ -94,7 +94,7 @@ spec:
 
 }  // namespace
 
-TEST_CASE("A job that failed in its clusters has failed on the control plane") {
+TEST_CASE("A job that failed in its clusters has failed on the control plane", "[pull]") {
   Propagated jobs("failed", kJob);
   jobs.Apply(HugeJob("bad", "  activeDeadlineSeconds: 1"));
   REQUIRE(jobs.Becomes("bad", "Failed", "True JobFailed"));
@@ -105,7 +105,8 @@ TEST_CASE("A job that failed in its clusters has failed on the control plane") {
   CHECK(status["completionTime"].is_null());
 }
 
-TEST_CASE("A job that failed in one cluster fails once the other cluster's has ended, too") {
+TEST_CASE("A job that failed in one cluster fails once the other cluster's has ended, too",
+          "[pull]") {
   Propagated jobs("half", kJob);
   jobs.Apply(R"(
 apiVersion: policy.karmada.io/v1alpha1
@@ -126,7 +127,8 @@ spec:
   CHECK(jobs.Status("half")["active"].AsInt() == 0);
 }
 
-TEST_CASE("A StatefulSet that is ready in its clusters is observed on the control plane") {
+TEST_CASE("A StatefulSet that is ready in its clusters is observed on the control plane",
+          "[pull]") {
   Propagated sets("observed", kStatefulSet);
   sets.Apply(StatefulSet("db"));
   const auto is_observed = [&](int64_t generation) {
@@ -144,7 +146,7 @@ TEST_CASE("A StatefulSet that is ready in its clusters is observed on the contro
 
 // Only the sandbox lets a test say which status upstream has left.
 TEST_CASE("A take-over observes StatefulSets, and gives settled Deployments their conditions",
-          "[sandbox]") {
+          "[sandbox][pull]") {
   Propagated sets("taken", kStatefulSet);
   sets.Apply(PolicyFor("deployments", "apps/v1", "Deployment"));
   sets.Apply(StatefulSet("db"));
@@ -191,14 +193,15 @@ TEST_CASE("A take-over observes StatefulSets, and gives settled Deployments thei
   CHECK(sets.plane.Get("host", kDeployment, web)->resource_version() == taken->resource_version());
 }
 
-TEST_CASE("A Deployment is available, and has progressed, when it is ready in its clusters") {
+TEST_CASE("A Deployment is available, and has progressed, when it is ready in its clusters",
+          "[pull]") {
   Propagated deployments("ready", kDeployment);
   deployments.Apply(Deployment("web", 2, kPod));
   REQUIRE(deployments.Becomes("web", "Progressing", "True NewReplicaSetAvailable"));
   CHECK(deployments.Becomes("web", "Available", "True MinimumReplicasAvailable"));
 }
 
-TEST_CASE("A Deployment that misses its deadline in a cluster has missed it") {
+TEST_CASE("A Deployment that misses its deadline in a cluster has missed it", "[pull]") {
   Propagated deployments("late", kDeployment);
   deployments.Apply(Deployment("late", 1, kHugePod));
   deployments.plane.Patch("host", kDeployment, {deployments.ns, "late"},

@@ -44,7 +44,7 @@ std::string DefinitionOfImports() {
 
 }  // namespace
 
-TEST_CASE("A ServiceImport and its derived Service follow a policy to members") {
+TEST_CASE("A ServiceImport and its derived Service follow a policy to members", "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("import");
   plane.Apply("member1", DefinitionOfImports());

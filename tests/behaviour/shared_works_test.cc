@@ -134,7 +134,8 @@ TEST_CASE("A restart writes no Work of a Namespace that a ClusterPropagationPoli
   plane.Delete("host", kClusterPolicy, {"", ns});
 }
 
-TEST_CASE("Members keep a Namespace that its policy has released, until a policy takes it over") {
+TEST_CASE("Members keep a Namespace that its policy has released, until a policy takes it over",
+          "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("freed");
   plane.Apply("host", In(ns, kNamespaceYaml));
@@ -238,7 +239,7 @@ TEST_CASE("An object without a namespace that a namespaced template needs is the
   plane.Delete("host", kCustomization, {"", ns});
 }
 
-TEST_CASE("A Work whose manifest is at no address goes when it is deleted") {
+TEST_CASE("A Work whose manifest is at no address goes when it is deleted", "[pull]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("nowhere");
   plane.Apply("host", In(ns, R"(

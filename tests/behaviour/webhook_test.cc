@@ -214,7 +214,7 @@ void ProveTheWholeWay(Workloads& w) {
 
 }  // namespace
 
-TEST_CASE("A kind of an interpreter webhook is divided, revised, read and added up") {
+TEST_CASE("A kind of an interpreter webhook is divided, revised, read and added up", "[pull]") {
   Workloads w(kInterpreterConfiguration);
   w.hook.Start();
   const json::Value configuration = w.hook.Configuration(w.dialect);
@@ -250,7 +250,8 @@ TEST_CASE("A kind of an exploring webhook is packed, divided, revised, read and 
   }));
 }
 
-TEST_CASE("While a webhook is down its calls fail fast; when it is back nothing was lost") {
+TEST_CASE("While a webhook is down its calls fail fast; when it is back nothing was lost",
+          "[pull]") {
   Workloads w(kInterpreterConfiguration);
   ControlPlane& plane = w.plane;
   w.hook.KeepIdentity();

@@ -74,16 +74,21 @@ kube::Gvr GvrOf(const std::string& kind) {
 
 }  // namespace
 
-Day::Day(std::vector<std::string> flags)
+Day::Day(std::vector<std::string> flags, std::vector<std::string> beside)
     : health_port_(FreePort()),
       to_plane_(std::make_shared<Link>()),
       in_member_(std::make_shared<Link>()) {
   prove::StageOptions options;
-  options.command = {KM_AGENT, "--report-secrets=None", "--metrics-bind-address=0",
+  options.command = {KM_AGENT, "--metrics-bind-address=0",
                      absl::StrCat("--health-probe-bind-address=127.0.0.1:", health_port_)};
+  const bool says_what_to_report = std::any_of(
+      flags.begin(), flags.end(),
+      [](const std::string& flag) { return absl::StartsWith(flag, "--report-secrets"); });
+  if (!says_what_to_report) options.command.emplace_back("--report-secrets=None");
   options.command.insert(options.command.end(), flags.begin(), flags.end());
   options.beside = Plain();
   options.beside.insert(options.beside.begin(), KM_CONTROLLER_MANAGER);
+  options.beside.insert(options.beside.end(), beside.begin(), beside.end());
   options.directory = directory_.path();
   auto stage = prove::Stage::Start(std::move(options), time_);
   INFO(stage.status());
@@ -101,7 +106,9 @@ Day::~Day() {
 
 void Day::Begin() {
   StartAgent();
-  REQUIRE(Within(absl::Minutes(5), [&] { return Ready() == "True"; }));
+  const bool is_ready = Within(absl::Minutes(5), [&] { return Ready() == "True"; });
+  INFO(Log());
+  REQUIRE(is_ready);
   Do(kShop);
   REQUIRE(Within(absl::Minutes(5), [&] {
     return ReplicasInMember("web") == 3 && ReplicasInMember("api") == 1 &&

@@ -33,8 +33,9 @@ namespace tests {
 
 class Day {
  public:
-  // `flags` are the agent's, behind those that all have.
-  explicit Day(std::vector<std::string> flags = {});
+  // `flags` are the agent's, behind those that all have, and `beside` those of the controller
+  // manager. The agent reports no Secrets unless its flags say which (--report-secrets).
+  explicit Day(std::vector<std::string> flags = {}, std::vector<std::string> beside = {});
   ~Day();
 
   // Starts the agent, and waits until everything that it is to apply is in the member: the

@@ -70,6 +70,26 @@ void Link::SetDelay(absl::Duration delay) {
   delay_ = delay;
 }
 
+void Link::HoldNext(const std::string& what, bool executed) {
+  absl::MutexLock lock(&mu_);
+  next_ = what;
+  next_is_executed_ = executed;
+}
+
+bool Link::Holds() const {
+  absl::MutexLock lock(&mu_);
+  return !held_.empty();
+}
+
+Link::HoldPtr Link::HoldFor(const std::string& what, bool executed) {
+  if (next_.empty() || executed != next_is_executed_ || !absl::StartsWith(what, next_)) {
+    return nullptr;
+  }
+  next_.clear();
+  held_.push_back(std::make_shared<sandbox::Hold>());
+  return held_.back();
+}
+
 std::vector<Sent> Link::Since(base::SteadyTime moment) const {
   absl::MutexLock lock(&mu_);
   std::vector<Sent> found;
@@ -108,6 +128,9 @@ RequestVerdict Link::OnRequest(const sandbox::RequestPtr& request) {
   absl::MutexLock lock(&mu_);
   sent_.push_back({base::RealClock().SteadyNow(), WhatOf(*request), request->IsWrite()});
   numbers_.push_back(request->number);
+  if (const HoldPtr hold = HoldFor(sent_.back().what, /*executed=*/false)) {
+    return RequestVerdict::Wait(hold);
+  }
   if (state_ == LinkState::kRefused) return RequestVerdict::Close();
   if (state_ == LinkState::kSilent) {
     held_.push_back(std::make_shared<sandbox::Hold>());
@@ -127,6 +150,9 @@ AnswerVerdict Link::OnExecuted(const sandbox::RequestPtr& request,
   const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), request->number);
   if (found != numbers_.end() && *found == request->number) {
     sent_[static_cast<size_t>(found - numbers_.begin())].code = outcome.code;
+  }
+  if (const HoldPtr hold = HoldFor(WhatOf(*request), /*executed=*/true)) {
+    return AnswerVerdict::Wait(hold);
   }
   if (state_ == LinkState::kRefused) return AnswerVerdict::Close();
   constexpr size_t kSomeBytes = 300;

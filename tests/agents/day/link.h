@@ -49,6 +49,11 @@ class Link : public sandbox::Interference {
   // From now on each request takes so long before it is executed.
   void SetDelay(absl::Duration delay) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // Holds the next request whose words (Sent::what) begin with `what`: before it is executed, or
+  // the answer to it. What is held is dropped by Set.
+  void HoldNext(const std::string& what, bool executed) ABSL_LOCKS_EXCLUDED(mu_);
+  bool Holds() const ABSL_LOCKS_EXCLUDED(mu_);
+
   // What was sent since the moment, oldest first.
   std::vector<Sent> Since(base::SteadyTime moment) const ABSL_LOCKS_EXCLUDED(mu_);
   // Of these, the writes of anything but Leases and events, in words.
@@ -60,6 +65,8 @@ class Link : public sandbox::Interference {
 
  private:
   using HoldPtr = std::shared_ptr<sandbox::Hold>;
+  // Returns the hold if this is the one that HoldNext waits for; otherwise nullptr.
+  HoldPtr HoldFor(const std::string& what, bool executed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RunTimer();
 
   mutable absl::Mutex mu_;
@@ -68,6 +75,8 @@ class Link : public sandbox::Interference {
   std::vector<Sent> sent_ ABSL_GUARDED_BY(mu_);
   std::vector<int64_t> numbers_ ABSL_GUARDED_BY(mu_);  // Of the requests in sent_.
   std::vector<HoldPtr> held_ ABSL_GUARDED_BY(mu_);
+  std::string next_ ABSL_GUARDED_BY(mu_);  // What HoldNext waits for; "" for nothing.
+  bool next_is_executed_ ABSL_GUARDED_BY(mu_) = false;
   std::deque<std::pair<base::SteadyTime, HoldPtr>> delayed_ ABSL_GUARDED_BY(mu_);  // By their ends.
   const std::shared_ptr<sandbox::WatchGate> gate_ = std::make_shared<sandbox::WatchGate>();
   base::StopSource stop_;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
+#include "api/agent_version.h"
 #include "api/resources.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
@@ -15,8 +16,8 @@ namespace {
 struct Fixture : tests::ManagerFixture {
   Fixture() {
     Make();
-    manager->Add(
-        std::make_unique<ClusterLease>(ClusterLeaseOptions{.cluster = "m1"}, *manager, client));
+    manager->Add(std::make_unique<ClusterLease>(
+        ClusterLeaseOptions{.cluster = "m1", .version = "v0.1.0"}, *manager, client));
   }
   void PutCluster(const char* ready) {
     kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
@@ -51,6 +52,22 @@ TEST_CASE_METHOD(Fixture, "the Lease begins when the cluster is ready, and is re
   PutCluster("False");
   const std::string second = Lease().spec()["renewTime"].ToString();
   CHECK(PassTimeUntil([&] { return Lease().spec()["renewTime"].ToString() != second; }));
+}
+
+TEST_CASE_METHOD(Fixture, "each renewal has the version of the agent, and costs no further write") {
+  PutCluster("True");
+  Start();
+  REQUIRE(PassTimeUntil([&] { return !Lease().empty(); }));
+  CHECK(api::AgentVersion(Lease()) == "v0.1.0");
+  std::string last = Lease().spec()["renewTime"].ToString();
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(PassTimeUntil([&] { return Lease().spec()["renewTime"].ToString() != last; }));
+    last = Lease().spec()["renewTime"].ToString();
+    CHECK(api::AgentVersion(Lease()) == "v0.1.0");
+  }
+  // Renewals alone.
+  CHECK(server->Requests("POST").size() == 1);
+  CHECK(server->Requests("PATCH").empty());
 }
 
 TEST_CASE_METHOD(Fixture, "a second agent that renews the Lease as well is warned of") {

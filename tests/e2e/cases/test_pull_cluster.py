@@ -44,9 +44,11 @@ class PullClusterTest(DaemonCase):
         self.check_a_quota(9, 3)
 
         self.check_writes_nothing(self.take_turns(ours()))
+        self.check_says_its_version(True)
         self.edit_and_drift(2)
         self.check_a_quota(8, 2)
         self.check_writes_as_at_a_restart(upstreams(self.plane.testbed))
+        self.check_says_its_version(False)
         self.edit_and_drift(3)
         self.check_writes_nothing(self.take_turns(ours()))
         self.check_an_exported_service(3)
@@ -81,6 +83,20 @@ class PullClusterTest(DaemonCase):
             self.assertEqual(written, [])
             builds = [labels for name, labels, _ in self.pulled.samples() if name == "karmada_build_info"]
             self.assertEqual(len(builds), 1, "the process is not ours")
+
+    def check_says_its_version(self, is_ours):
+        """Ours writes its version with each renewal of the Lease; upstream's renews as ever, and keeps what it does not know."""
+        def says():
+            lease = self.host.get(f"/apis/coordination.k8s.io/v1/namespaces/karmada-cluster/leases/{CLUSTER}")
+            version, _, when = lease["metadata"].get("annotations", {}).get("agent.karmada.io/renewed-by", "").partition(" ")
+            assert version.startswith("v"), lease["metadata"]
+            return (when == lease["spec"]["renewTime"]) == is_ours
+        self.wait("the version on the Lease to be that of the agent" if is_ours else "upstream's agent to renew the Lease", says, 30)
+        if is_ours:
+            left = {labels["certificate"]: value for name, labels, value in self.pulled.samples()
+                    if name == "karmada_agent_certificate_remaining_seconds"}
+            self.assertGreater(left["control-plane"], 0)
+            self.assertAlmostEqual(left["control-plane"], left["control-plane-kubeconfig"], delta=5)
 
     def check_writes_as_at_a_restart(self, program):
         """Upstream's agent writes what has not changed when it starts, whoever was there before."""

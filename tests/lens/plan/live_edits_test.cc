@@ -51,6 +51,48 @@ TEST_CASE_METHOD(LivePlane,
   }
 }
 
+TEST_CASE_METHOD(LivePlane,
+                 "Plan: clusters whose agent is silent are named, if something changes there") {
+  Apply(
+      "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: m2}\n"
+      "spec: {syncMode: Pull}\n");
+  const auto renewed = [&](const std::string& cluster, const std::string& time) {
+    Apply(absl::StrCat("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: ",
+                       cluster, ", namespace: karmada-cluster}\n",
+                       "spec: {leaseDurationSeconds: 40, renewTime: \"", time, "\"}\n"));
+  };
+  constexpr char kLongAgo[] = "2026-01-01T11:00:00.000000Z";
+  renewed("m1", kLongAgo);  // A cluster in push mode has no agent any more.
+  std::string edited = Deployment("web", 4, "settings");
+  edited.replace(edited.find("image: nginx"), 12, "image: nginx:2");
+  SECTION("silent") {
+    renewed("m2", kLongAgo);
+    Differences(Deployment("web", 4, "settings"));
+    CHECK(Found(finding::kAgentSilent, "Cluster m2") == "");
+    Differences(edited);
+    CHECK(
+        Found(finding::kAgentSilent, "Cluster m2") ==
+        "its karmada-agent is silent since 2026-01-01T11:00:00.000000Z; the changes of 1 template "
+        "reach it when its agent is back");
+    CHECK(Found(finding::kAgentSilent, "Cluster m1") == "");
+  }
+  SECTION("silent, and the question is about the fleet") {
+    renewed("m2", kLongAgo);
+    edits = {Without("m1")};
+    Differences("");
+    CHECK_THAT(Found(finding::kAgentSilent, "Cluster m2"),
+               Catch::Contains("the changes of 2 templates reach it when its agent is back"));
+    edits = {Lost("m2")};
+    Differences("");
+    CHECK(Found(finding::kAgentSilent, "Cluster m2") == "");
+  }
+  SECTION("alive") {
+    renewed("m2", "2999-01-01T00:00:00.000000Z");
+    Differences(edited);
+    CHECK(Found(finding::kAgentSilent, "Cluster m2") == "");
+  }
+}
+
 TEST_CASE_METHOD(LivePlane, "Plan: the simulated server's own definitions are no templates") {
   Apply(R"(
 apiVersion: policy.karmada.io/v1alpha1

@@ -367,8 +367,11 @@ TEST_CASE("Preflight: when the agents of members in Pull mode last renewed their
   FakePlane plane;
   plane.objects["clusters"] = R"({"metadata":{"name":"m1"},"spec":{"syncMode":"Pull"}},
                                  {"metadata":{"name":"m2"},"spec":{"syncMode":"Pull"}},
-                                 {"metadata":{"name":"m3"},"spec":{"syncMode":"Pull"}})";
+                                 {"metadata":{"name":"m3"},"spec":{"syncMode":"Pull"}},
+                                 {"metadata":{"name":"m4"},"spec":{"syncMode":"Pull"}})";
   plane.objects["leases"] = R"(
+      {"metadata":{"name":"m4","annotations":{"agent.karmada.io/renewed-by":"v0.1.0 2999-01-01T00:00:00Z"}},
+       "spec":{"leaseDurationSeconds":40,"renewTime":"2999-01-01T00:00:00Z"}},
       {"metadata":{"name":"m1"},"spec":{"leaseDurationSeconds":40,"renewTime":"2999-01-01T00:00:00Z"}},
       {"metadata":{"name":"m2"},"spec":{"leaseDurationSeconds":40,"renewTime":"2020-01-01T00:00:00Z"}})";
   const auto rows = plane.Rows();
@@ -379,6 +382,11 @@ TEST_CASE("Preflight: when the agents of members in Pull mode last renewed their
         "its karmada-agent is silent since 2020-01-01T00:00:00Z: its Works wait, with either "
         "controller manager");
   CHECK(RowOf(rows, "m3").note == "its karmada-agent stays and goes on doing its work");
+  CHECK(RowOf(rows, "m4").note ==
+        "its karmada-agent stays and goes on doing its work; this project's v0.1.0 last renewed "
+        "its Lease at 2999-01-01T00:00:00Z");
+  CHECK(RowOf(rows, "m4").details["agentVersion"].AsString() == "v0.1.0");
+  CHECK_FALSE(RowOf(rows, "m1").details.Has("agentVersion"));
 }
 
 TEST_CASE("Preflight: after a time nothing more is asked of a slow server") {

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "api/reasons.h"
+#include "base/yaml.h"
 #include "lens/why/report.h"
 #include "tests/lens/why/situations.h"
 
@@ -215,6 +217,36 @@ TEST_CASE("Lens: an object of Karmada's own is shown with its conditions, and wi
     return;
   }
   FAIL("there is no such situation");
+}
+
+TEST_CASE("Lens: a cluster in pull mode is shown with what its agent does, and with its version") {
+  const auto report_of = [](const std::string& annotations) {
+    const json::Value document = yaml::Parse(absl::StrCat(R"(
+ask: {apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, namespace: "", name: member1}
+patch: {Cluster member1: {spec: {syncMode: Pull}}}
+objects:
+- apiVersion: coordination.k8s.io/v1
+  kind: Lease
+  metadata: {name: member1, namespace: karmada-cluster, annotations: {)",
+                                                          annotations, R"(}}
+  spec: {leaseDurationSeconds: 40, renewTime: "2026-01-01T11:59:55.000000Z"}
+)"))
+                                     .value();
+    const lens::why::Chain chain = tests::ChainOf({"an agent", document});
+    const lens::why::Diagnosis diagnosis = lens::why::Diagnose(chain);
+    std::string text;
+    Collect(lens::why::WayOf(chain, diagnosis), text);
+    return text;
+  };
+  constexpr char kUnknown[] =
+      "\nkarmada-agent renews its Lease; it has not written its version there, which upstream's "
+      "never does\n";
+  CHECK_THAT(report_of(""), Catch::Contains(kUnknown));
+  CHECK_THAT(report_of(R"(agent.karmada.io/renewed-by: "v0.1.0 2026-01-01T11:59:55.000000Z")"),
+             Catch::Contains("\nkarmada-agent v0.1.0 renews its Lease\n"));
+  // That of an agent before the one that renewed it.
+  CHECK_THAT(report_of(R"(agent.karmada.io/renewed-by: "v0.1.0 2026-01-01T11:00:00.000000Z")"),
+             Catch::Contains(kUnknown));
 }
 
 TEST_CASE("Lens: an object in the way is recognised by the message that the daemon writes") {
