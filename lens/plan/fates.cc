@@ -48,8 +48,8 @@ bool Any(const TemplateChange& change, bool (*holds)(const ClusterChange&)) {
   return std::any_of(change.clusters.begin(), change.clusters.end(), holds);
 }
 
-// What the sandbox's scheduler says of a placement that it does not know how to make, such as a
-// spread by region. That is no refusal: karmada-scheduler may find clusters.
+// What the sandbox's scheduler says of a placement that it does not know how to make, such as one
+// by workload affinity. That is no refusal: karmada-scheduler may find clusters.
 constexpr absl::string_view kBeyondSandbox = "the sandbox's scheduler does not ";
 
 Verdict RefusalOf(const TemplateOutcome& outcome) {

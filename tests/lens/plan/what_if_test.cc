@@ -188,4 +188,48 @@ metadata: {name: m3, labels: {tier: gold}}
   CHECK(moved > 0);
 }
 
+TEST_CASE("What if: a workload that is spread by region moves to the best cluster of another one") {
+  constexpr char kRegions[] = R"(
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: n1}
+spec: {region: north}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: n2}
+spec: {region: north}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: s1}
+spec: {region: south}
+)";
+  const auto spread = [](int least, int clusters) {
+    return absl::StrCat(
+        "{spreadConstraints: [{spreadByField: region, minGroups: ", least,
+        ", maxGroups: 2}, {spreadByField: cluster, minGroups: 1, maxGroups: ", clusters, "}]}");
+  };
+  const config::Options daemon = As(BOTH_RELEASES);
+  const auto files = [&](int least, int clusters) {
+    return absl::StrCat(kRegions, Workload("web", spread(least, clusters)));
+  };
+  const auto ask = [&](const std::string& workload, const std::string& cluster) {
+    const Plan plan = Ask(workload, {Without(cluster)}, daemon);
+    std::string text(NameOf(FateOf(plan, "web").verdict));
+    for (const ClusterChange& change : plan.templates.at(0).clusters) {
+      absl::StrAppend(&text, " ", change.cluster, " ", NameOf(change.action));
+    }
+    return text;
+  };
+  // Two regions: one cluster of each. What is in north stays in north.
+  CHECK(ask(files(2, 2), "n1") == "moves n1 delete n2 create s1 none");
+  // There is only one region left.
+  CHECK(ask(files(2, 2), "s1") == "pinned n1 none s1 delete");
+  // One region is enough: north has more clusters, and one is wanted.
+  CHECK(ask(files(1, 1), "n1") == "moves n1 delete n2 create");
+  CHECK(ask(files(1, 2), "n1") == "shrinks n1 delete n2 none");
+}
+
 }  // namespace lens::plan
