@@ -32,6 +32,8 @@ struct FleetAftermath {
   bool HasDeparted(const ObjectId& id, const std::string& cluster) const;
 
   std::vector<Departure> departures;
+  // Those that the state before the changes causes; they go before the others in the queue.
+  std::vector<Departure> earlier;
   // For each cluster that is lost or from which workloads should leave: why those that are still
   // there are not moved.
   std::map<std::string, std::string> held;

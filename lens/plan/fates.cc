@@ -154,8 +154,9 @@ class Teller {
     }
     if (lost && !gained && !IsAnywhere(change)) return Verdict::kNowhere;
     if (lost) return gained ? Verdict::kMoves : Verdict::kShrinks;
-    if (gained) return Verdict::kSpreads;
-    return HeldIn(change, story_.aftermath).empty() ? Verdict::kUnchanged : Verdict::kStays;
+    // Where else it comes to does not help the copy that should leave.
+    if (!HeldIn(change, story_.aftermath).empty()) return Verdict::kStays;
+    return gained ? Verdict::kSpreads : Verdict::kUnchanged;
   }
 
   std::vector<Leaving> LeavesOf(const TemplateChange& change) const {
@@ -190,8 +191,14 @@ class Teller {
 
   absl::Duration EvictionsTake() const {
     size_t namespaced = 0, cluster_wide = 0;
-    for (const Departure& departure : story_.aftermath.departures) {
+    const auto count = [&](const Departure& departure) {
       ++(departure.id.ns.empty() ? cluster_wide : namespaced);
+    };
+    if (story_.aftermath.departures.empty()) return absl::ZeroDuration();
+    for (const Departure& departure : story_.aftermath.departures) count(departure);
+    // What is tolerated for a time yet is put into the queue later.
+    for (const Departure& departure : story_.aftermath.earlier) {
+      if (departure.stay <= absl::ZeroDuration()) count(departure);
     }
     const size_t most = std::max(namespaced, cluster_wide);
     if (most == 0) return absl::ZeroDuration();
