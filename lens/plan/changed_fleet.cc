@@ -69,7 +69,10 @@ class FleetChange {
   absl::StatusOr<FleetAftermath> Make(const base::StopToken& stop) {
     for (const Step step : kSteps) RETURN_IF_ERROR(MakeStep(step, stop));
     RETURN_IF_ERROR(TakeOutGone(stop));
-    ASSIGN_OR_RETURN(aftermath_.departures, failover_.Run(stop));
+    ASSIGN_OR_RETURN(const std::vector<Departure> departures, failover_.Run(stop));
+    for (const Departure& one : departures) {
+      aftermath_.departures[{one.id, one.cluster}].push_back(one);
+    }
     aftermath_.undecided = failover_.undecided();
     for (const FleetEdit& edit : edits_) RETURN_IF_ERROR(Explain(edit));
     return std::move(aftermath_);
@@ -363,10 +366,9 @@ class FleetChange {
 
 }  // namespace
 
-bool FleetAftermath::HasDeparted(const ObjectId& id, const std::string& cluster) const {
-  return std::any_of(departures.begin(), departures.end(), [&](const Departure& departure) {
-    return departure.id == id && departure.cluster == cluster;
-  });
+const Departure* FleetAftermath::DepartureOf(const ObjectId& id, const std::string& cluster) const {
+  const auto found = departures.find({id, cluster});
+  return found == departures.end() ? nullptr : &found->second.front();
 }
 
 absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,

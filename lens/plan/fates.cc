@@ -77,7 +77,8 @@ std::vector<std::string> HeldIn(const TemplateChange& change, const FleetAfterma
   for (const ClusterChange& cluster : change.clusters) {
     if (!aftermath.held.contains(cluster.cluster)) continue;
     if (cluster.manifest.empty() || cluster.action == Action::kCreate) continue;
-    if (!aftermath.HasDeparted(change.id, cluster.cluster)) clusters.push_back(cluster.cluster);
+    if (aftermath.DepartureOf(change.id, cluster.cluster) != nullptr) continue;
+    clusters.push_back(cluster.cluster);
   }
   return clusters;
 }
@@ -176,16 +177,14 @@ class Teller {
     }
     const auto lost = story_.aftermath.lost.find(cluster);
     leaving.is_lost = lost != story_.aftermath.lost.end();
-    for (const Departure& departure : story_.aftermath.departures) {
-      if (departure.id != change.id || departure.cluster != cluster) continue;
-      leaving.how = api::CurrentPurgeMode(departure.purge_mode) == api::kPurgeDirectly
-                        ? Leaving::How::kFirst
-                        : Leaving::How::kGradually;
-      leaving.after = absl::Ceil(departure.stay, absl::Seconds(1)) +
-                      (leaving.is_lost ? lost->second : absl::ZeroDuration());
-      leaving.at_most = story_.plane.options().graceful_eviction_timeout;
-      break;
-    }
+    const Departure* departure = story_.aftermath.DepartureOf(change.id, cluster);
+    if (departure == nullptr) return leaving;
+    leaving.how = api::CurrentPurgeMode(departure->purge_mode) == api::kPurgeDirectly
+                      ? Leaving::How::kFirst
+                      : Leaving::How::kGradually;
+    leaving.after = absl::Ceil(departure->stay, absl::Seconds(1)) +
+                    (leaving.is_lost ? lost->second : absl::ZeroDuration());
+    leaving.at_most = story_.plane.options().graceful_eviction_timeout;
     return leaving;
   }
 
@@ -195,7 +194,9 @@ class Teller {
       ++(departure.id.ns.empty() ? cluster_wide : namespaced);
     };
     if (story_.aftermath.departures.empty()) return absl::ZeroDuration();
-    for (const Departure& departure : story_.aftermath.departures) count(departure);
+    for (const auto& [from, departures] : story_.aftermath.departures) {
+      for (const Departure& departure : departures) count(departure);
+    }
     // What is tolerated for a time yet is put into the queue later.
     for (const Departure& departure : story_.aftermath.earlier) {
       if (departure.stay <= absl::ZeroDuration()) count(departure);

@@ -204,10 +204,10 @@ class Planner {
   // because no policy selects them. What the scheduler refuses has a finding of its own.
   static std::vector<Finding> NewFindings(const std::vector<Finding>& known,
                                           const std::vector<Finding>& now) {
+    const std::set<Finding> all_known(known.begin(), known.end());
     std::vector<Finding> fresh;
     for (const Finding& found : now) {
-      const bool is_known = found.code != finding::kNoPolicy &&
-                            std::find(known.begin(), known.end(), found) != known.end();
+      const bool is_known = found.code != finding::kNoPolicy && all_known.contains(found);
       if (!is_known && found.code != finding::kNotScheduled) fresh.push_back(found);
     }
     return fresh;
