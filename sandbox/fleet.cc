@@ -65,6 +65,8 @@ class FleetImpl : public Fleet {
   explicit FleetImpl(const FleetOptions& options) : options_(options) {}
   ~FleetImpl() override { loop_.Stop(); }
 
+  void WhileHeld(const std::function<void()>& write) override { loop_.RunAlone(write); }
+
   absl::Status Open() {
     RETURN_IF_ERROR(OpenControlPlane());
     for (int i = 0; i < options_.members; ++i) {

@@ -2,6 +2,7 @@
 #ifndef SANDBOX_FLEET_H_
 #define SANDBOX_FLEET_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,6 +70,10 @@ class Fleet {
   virtual absl::StatusOr<std::string> AgentKubeconfig(absl::string_view member) = 0;
   // Writes <directory>/karmada.kubeconfig and <member>.kubeconfig; only their owner can read them.
   virtual absl::Status WriteKubeconfigs(const std::string& directory) = 0;
+
+  // Calls the function while nothing simulated does anything: controllers and the scheduler see all
+  // that it writes at the same time. REQUIRES: not called by what is simulated.
+  virtual void WhileHeld(const std::function<void()>& write) = 0;
 
   // Adds another member in push mode and joins it; returns its name. An empty `name` lets the fleet
   // choose one.

@@ -124,6 +124,8 @@ void AddWhatIfFlags(CLI::App& app, WhatIfOptions& options) {
 absl::StatusOr<std::vector<plan::FleetEdit>> EditsOf(const WhatIfOptions& options,
                                                      tool::Console& console) {
   std::vector<plan::FleetEdit> edits;
+  // First, as they are asked about: what else is asked may be about them.
+  RETURN_IF_ERROR(AddJoining(options, console, edits));
   for (const auto& [clusters, make] : std::initializer_list<
            std::pair<const std::vector<std::string>*, plan::FleetEdit (*)(absl::string_view)>>{
            {&options.without, plan::Without},
@@ -136,7 +138,6 @@ absl::StatusOr<std::vector<plan::FleetEdit>> EditsOf(const WhatIfOptions& option
   RETURN_IF_ERROR(AddEdits(options.taints, "--taint", plan::ParseTaint, edits));
   RETURN_IF_ERROR(AddEdits(options.labels, "--label", plan::ParseLabel, edits));
   RETURN_IF_ERROR(AddEdits(options.capacities, "--capacity", plan::ParseCapacity, edits));
-  RETURN_IF_ERROR(AddJoining(options, console, edits));
   return edits;
 }
 

@@ -1,8 +1,8 @@
-// The scheduler runs while the edits are written, and places at once what one of them moves. So the
-// edits are written in steps, and the loops come to rest after each: what closes a cluster comes
-// before what opens one, and both before what takes workloads away (Step). Then the evictions run.
-// A cluster that leaves is deleted with its execution namespace, as the cluster loop does it, and
-// what still names it afterwards, because nobody schedules it or there is no room, loses it. A
+// The scheduler places at once what an edit moves. So the edits are written in steps, those of a
+// step while the scheduler is held, and the loops come to rest after each: what closes a cluster
+// comes before what opens one, and both before what takes workloads away (Step). Then the evictions
+// run. A cluster that leaves is deleted with its execution namespace, as the cluster loop does it,
+// and what still names it afterwards, because nobody schedules it or there is no room, loses it. A
 // cluster that joins has the taint not-ready first: the scheduler places workloads there only when
 // a taint goes (it takes no notice of a Cluster that is merely created).
 
@@ -69,15 +69,26 @@ class FleetChange {
   absl::StatusOr<FleetAftermath> Make(const base::StopToken& stop) {
     for (const Step step : kSteps) RETURN_IF_ERROR(MakeStep(step, stop));
     RETURN_IF_ERROR(TakeOutGone(stop));
-    ASSIGN_OR_RETURN(aftermath_.departures, failover_.Run(stop));
+    ASSIGN_OR_RETURN(const std::vector<Departure> departures, failover_.Run(stop));
+    for (const Departure& one : departures) {
+      aftermath_.departures[{one.id, one.cluster}].push_back(one);
+    }
     aftermath_.undecided = failover_.undecided();
     for (const FleetEdit& edit : edits_) RETURN_IF_ERROR(Explain(edit));
     return std::move(aftermath_);
   }
 
  private:
-  // Writes the edits of the step, and lets the loops come to rest.
+  // Writes the edits of the step at the same time, and lets the loops come to rest.
   absl::Status MakeStep(Step step, const base::StopToken& stop) {
+    absl::StatusOr<bool> any;
+    plane_.WhileHeld([&] { any = WriteStep(step); });
+    RETURN_IF_ERROR(any.status());
+    return *any ? plane_.SettleAfterChange(stop) : absl::OkStatus();
+  }
+
+  // Returns whether anything was written.
+  absl::StatusOr<bool> WriteStep(Step step) {
     bool any = step == Step::kOpen && !joined_.empty();
     if (step == Step::kClose) {
       ASSIGN_OR_RETURN(any, CloseLeaving());
@@ -90,7 +101,7 @@ class FleetChange {
     if (step == Step::kOpen) tainted_.merge(joined_);
     for (const std::string& cluster : tainted_) RETURN_IF_ERROR(failover_.Taint(cluster));
     tainted_.clear();
-    return any ? plane_.SettleAfterChange(stop) : absl::OkStatus();
+    return any;
   }
 
   Step StepOf(const FleetEdit& edit) const {
@@ -242,6 +253,7 @@ class FleetChange {
         ExplainTaint(edit, *cluster);
         break;
       case Kind::kLabel:
+        if (IsJoining(edit.cluster)) break;  // Nothing is there that could be taken away.
         if (edit.removes && before_[edit.cluster]->labels()[edit.key].is_null()) {
           Note(edit, absl::StrCat("has no label ", edit.key, ": there is nothing to take off"));
           break;
@@ -265,6 +277,12 @@ class FleetChange {
              "Workloads whose replicas are divided stay until they are placed again");
     }
     return absl::OkStatus();
+  }
+
+  bool IsJoining(const std::string& cluster) const {
+    return std::any_of(edits_.begin(), edits_.end(), [&](const FleetEdit& edit) {
+      return edit.kind == Kind::kJoin && edit.cluster == cluster;
+    });
   }
 
   void Note(const FleetEdit& edit, absl::string_view text) {
@@ -348,10 +366,9 @@ class FleetChange {
 
 }  // namespace
 
-bool FleetAftermath::HasDeparted(const ObjectId& id, const std::string& cluster) const {
-  return std::any_of(departures.begin(), departures.end(), [&](const Departure& departure) {
-    return departure.id == id && departure.cluster == cluster;
-  });
+const Departure* FleetAftermath::DepartureOf(const ObjectId& id, const std::string& cluster) const {
+  const auto found = departures.find({id, cluster});
+  return found == departures.end() ? nullptr : &found->second.front();
 }
 
 absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,

@@ -28,10 +28,12 @@ inline constexpr char kUndecided[] =
 
 // What has happened.
 struct FleetAftermath {
-  // Returns whether the workload was evicted from the cluster.
-  bool HasDeparted(const ObjectId& id, const std::string& cluster) const;
+  // Returns how the workload was evicted from the cluster, the first time; nullptr if it was not.
+  const Departure* DepartureOf(const ObjectId& id, const std::string& cluster) const;
 
-  std::vector<Departure> departures;
+  std::map<std::pair<ObjectId, std::string>, std::vector<Departure>> departures;
+  // Those that the state before the changes causes; they go before the others in the queue.
+  std::vector<Departure> earlier;
   // For each cluster that is lost or from which workloads should leave: why those that are still
   // there are not moved.
   std::map<std::string, std::string> held;

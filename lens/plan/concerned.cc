@@ -1,5 +1,7 @@
-// A binding is left out only if it is placed, waits for nothing, and its placement names clusters
-// of which none changes. Whoever brings others along, or is brought along, is simulated with them.
+// A binding is left out only if it is placed, waits for nothing, and its placement selects no
+// cluster that changes, neither as it is nor as it will be: as the scheduler looks at a binding
+// again only if its affinity selects the cluster that has changed. Whoever brings others along, or
+// is brought along, is simulated with them.
 
 #include "lens/plan/concerned.h"
 
@@ -7,10 +9,13 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "api/binding.h"
 #include "api/cluster.h"
+#include "api/cluster_affinity.h"
 #include "api/keys.h"
 #include "api/resources.h"
 #include "api/toleration.h"
@@ -21,27 +26,47 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// Returns the clusters that change, and those from which something may be evicted anyway.
-Names Restless(const std::vector<FleetEdit>& edits, const LiveState& live) {
+// The clusters that change, and those from which something may be evicted anyway.
+struct Restless {
   Names names;
-  for (const FleetEdit& edit : edits) names.insert(edit.cluster);
+  // As they are, as they are when they have joined, and as they are with their new labels. What is
+  // asked of the labels of a cluster is asked at the same moment, so that there is no other state.
+  std::vector<kube::Object> states;
+};
+
+void AddStates(kube::Object cluster, const std::vector<FleetEdit>& edits, Restless& out) {
+  out.states.push_back(cluster);
+  for (const FleetEdit& edit : edits) {
+    if (edit.kind != FleetEdit::Kind::kLabel || edit.cluster != cluster.name()) continue;
+    cluster = Edited(cluster, edit, absl::UnixEpoch());
+  }
+  if (cluster != out.states.back()) out.states.push_back(std::move(cluster));
+}
+
+Restless RestlessOf(const std::vector<FleetEdit>& edits, const LiveState& live) {
+  Restless out;
+  for (const FleetEdit& edit : edits) {
+    out.names.insert(edit.cluster);
+    if (edit.kind == FleetEdit::Kind::kJoin) AddStates(edit.joining, edits, out);
+  }
   for (const kube::Object& object : live.scenery) {
     if (object.gvk() != api::Clusters().gvk) continue;
     const bool evicts = !api::NoExecuteTaints(api::ClusterView(object)).empty();
-    if (evicts || object.IsDeleting()) names.insert(std::string(object.name()));
+    if (evicts || object.IsDeleting()) out.names.insert(std::string(object.name()));
+    if (out.names.contains(std::string(object.name()))) AddStates(object, edits, out);
   }
-  return names;
+  return out;
 }
 
-// Returns whether the affinity names clusters, and none of these.
-bool AvoidsAll(const json::Value& affinity, const Names& clusters) {
-  const auto named = affinity["clusterNames"].items();
-  return !named.empty() && std::none_of(named.begin(), named.end(), [&](const json::Value& name) {
-    return clusters.contains(name.ToString());
-  });
+// Returns whether the affinity never selects one of the clusters.
+bool AvoidsAll(const json::Value& affinity, const Restless& clusters) {
+  const auto selects = api::ClusterAffinity::FromJson(affinity);
+  return std::none_of(
+      clusters.states.begin(), clusters.states.end(),
+      [&](const kube::Object& state) { return selects.Matches(api::ClusterView(state)); });
 }
 
-bool PlacementAvoidsAll(const json::Value& placement, const Names& clusters) {
+bool PlacementAvoidsAll(const json::Value& placement, const Restless& clusters) {
   const auto avoids = [&](const json::Value& affinity) {
     const auto overflows = affinity["overflowAffinities"].items();
     return AvoidsAll(affinity, clusters) &&
@@ -61,14 +86,14 @@ bool IsPlaced(const kube::Object& binding) {
          binding.spec()["rescheduleTriggeredAt"].AsString().empty();
 }
 
-bool IsConcerned(const kube::Object& binding, const Names& clusters) {
+bool IsConcerned(const kube::Object& binding, const Restless& clusters) {
   const api::BindingView view(binding);
   if (view.PermanentId().empty() || binding.IsDeleting() || !IsPlaced(binding)) return true;
   if (view.PropagateDeps() || !view.RequiredBy().empty()) return true;
   if (!view.EvictionTasks().empty()) return true;
   const Names in = view.ExpectedClusters();
   return std::any_of(in.begin(), in.end(),
-                     [&](const std::string& name) { return clusters.contains(name); }) ||
+                     [&](const std::string& name) { return clusters.names.contains(name); }) ||
          !PlacementAvoidsAll(view.Placement(), clusters);
 }
 
@@ -94,7 +119,7 @@ std::string PolicyIdOf(const kube::Object& object) {
 }  // namespace
 
 State LeaveOutUnconcerned(const std::vector<FleetEdit>& edits, LiveState& live) {
-  const Names clusters = Restless(edits, live);
+  const Restless clusters = RestlessOf(edits, live);
   State out;
   MoveOut(
       live.bindings, [&](const kube::Object& one) { return !IsConcerned(one, clusters); },

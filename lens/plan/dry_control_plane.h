@@ -8,6 +8,7 @@
 #ifndef LENS_PLAN_DRY_CONTROL_PLANE_H_
 #define LENS_PLAN_DRY_CONTROL_PLANE_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -66,6 +67,9 @@ class DryControlPlane {
   // Takes over a FederatedResourceQuota with what is booked on it. Call it after all bindings were
   // restored, lest they are booked twice.
   absl::Status RestoreQuota(const kube::Object& live);
+  // Calls the function while the scheduler and the other simulated controllers do nothing: they see
+  // all that it writes at the same time.
+  void WhileHeld(const std::function<void()>& write) { fleet_->WhileHeld(write); }
   // Deletes the object if it exists.
   absl::Status Delete(const kube::Object& object);
 

@@ -163,8 +163,21 @@ std::string DryFailover::PurgeMode(const kube::Object& binding) const {
   return mode.empty() ? api::kPurgeGracefully : mode;
 }
 
+absl::StatusOr<DryFailover::WorksByOwner> DryFailover::WorksOfBindings() const {
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
+                   plane_.backend().List(api::Works().gvr(), "", kube::LabelSelector()));
+  WorksByOwner by_owner;
+  for (const kube::ObjectPtr& work : works) {
+    kube::ObjectKey owner = api::scope::Namespaced::BindingOf(*work);
+    if (owner.name.empty()) owner = api::scope::Cluster::BindingOf(*work);
+    by_owner[std::move(owner)].push_back(work);
+  }
+  return by_owner;
+}
+
 absl::StatusOr<bool> DryFailover::EndTasks() {
   bool ended = false;
+  std::optional<WorksByOwner> works;  // Read when they are needed first.
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> bindings, Bindings());
   for (const kube::ObjectPtr& binding : bindings) {
     const json::Value& tasks = binding->spec()["gracefulEvictionTasks"];
@@ -175,7 +188,12 @@ absl::StatusOr<bool> DryFailover::EndTasks() {
     if (kept.size() == tasks.size()) continue;
     ended = true;
     // The loops would wait for the scheduler first, for ten seconds.
-    if (binding->spec()["clusters"].empty()) RETURN_IF_ERROR(DeleteWorks(*binding));
+    if (binding->spec()["clusters"].empty()) {
+      if (!works.has_value()) {
+        ASSIGN_OR_RETURN(works, WorksOfBindings());
+      }
+      RETURN_IF_ERROR(DeleteWorks(*binding, *works));
+    }
     sandbox::PatchRequest request;
     request.patch.Set({"spec", "gracefulEvictionTasks"},
                       kept.empty() ? json::Value() : std::move(kept));
@@ -185,21 +203,16 @@ absl::StatusOr<bool> DryFailover::EndTasks() {
   return ended;
 }
 
-absl::Status DryFailover::DeleteWorks(const kube::Object& binding) {
-  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
-                   plane_.backend().List(api::Works().gvr(), "", kube::LabelSelector()));
-  const std::set<std::string> attached = [&] {
-    std::set<std::string> clusters;
-    for (const api::TargetCluster& target : api::BindingView(binding).DispatchTargets()) {
-      clusters.insert(target.name);
-    }
-    return clusters;
-  }();
-  for (const kube::ObjectPtr& work : works) {
-    kube::ObjectKey owner = api::scope::Namespaced::BindingOf(*work);
-    if (owner.name.empty()) owner = api::scope::Cluster::BindingOf(*work);
+absl::Status DryFailover::DeleteWorks(const kube::Object& binding, const WorksByOwner& works) {
+  const auto own = works.find(binding.key());
+  if (own == works.end()) return absl::OkStatus();
+  std::set<std::string> attached;
+  for (const api::TargetCluster& target : api::BindingView(binding).DispatchTargets()) {
+    attached.insert(target.name);
+  }
+  for (const kube::ObjectPtr& work : own->second) {
     const auto cluster = api::ClusterOfExecutionNamespace(work->ns());
-    if (owner != binding.key() || !cluster.ok() || attached.contains(*cluster)) continue;
+    if (!cluster.ok() || attached.contains(*cluster)) continue;
     RETURN_IF_ERROR(plane_.Delete(*work));
   }
   return absl::OkStatus();

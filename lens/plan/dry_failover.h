@@ -54,6 +54,7 @@ class DryFailover {
 
  private:
   using Key = std::pair<kube::ObjectKey, std::string>;  // Binding and cluster.
+  using WorksByOwner = std::map<kube::ObjectKey, std::vector<kube::ObjectPtr>>;
 
   absl::StatusOr<std::vector<kube::ObjectPtr>> Bindings() const;
   // Evicts from all clusters; adds to `out`.
@@ -63,7 +64,9 @@ class DryFailover {
   std::string PurgeMode(const kube::Object& binding) const;
   // Returns whether a task has ended.
   absl::StatusOr<bool> EndTasks();
-  absl::Status DeleteWorks(const kube::Object& binding);
+  absl::StatusOr<WorksByOwner> WorksOfBindings() const;
+  // Deletes those of its Works that are in clusters where it is not attached.
+  absl::Status DeleteWorks(const kube::Object& binding, const WorksByOwner& works);
 
   DryControlPlane& plane_;
   const config::Options& options_;

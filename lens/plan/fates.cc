@@ -48,8 +48,8 @@ bool Any(const TemplateChange& change, bool (*holds)(const ClusterChange&)) {
   return std::any_of(change.clusters.begin(), change.clusters.end(), holds);
 }
 
-// What the sandbox's scheduler says of a placement that it does not know how to make, such as a
-// spread by region. That is no refusal: karmada-scheduler may find clusters.
+// What the sandbox's scheduler says of a placement that it does not know how to make, such as one
+// by workload affinity. That is no refusal: karmada-scheduler may find clusters.
 constexpr absl::string_view kBeyondSandbox = "the sandbox's scheduler does not ";
 
 Verdict RefusalOf(const TemplateOutcome& outcome) {
@@ -77,7 +77,8 @@ std::vector<std::string> HeldIn(const TemplateChange& change, const FleetAfterma
   for (const ClusterChange& cluster : change.clusters) {
     if (!aftermath.held.contains(cluster.cluster)) continue;
     if (cluster.manifest.empty() || cluster.action == Action::kCreate) continue;
-    if (!aftermath.HasDeparted(change.id, cluster.cluster)) clusters.push_back(cluster.cluster);
+    if (aftermath.DepartureOf(change.id, cluster.cluster) != nullptr) continue;
+    clusters.push_back(cluster.cluster);
   }
   return clusters;
 }
@@ -154,8 +155,9 @@ class Teller {
     }
     if (lost && !gained && !IsAnywhere(change)) return Verdict::kNowhere;
     if (lost) return gained ? Verdict::kMoves : Verdict::kShrinks;
-    if (gained) return Verdict::kSpreads;
-    return HeldIn(change, story_.aftermath).empty() ? Verdict::kUnchanged : Verdict::kStays;
+    // Where else it comes to does not help the copy that should leave.
+    if (!HeldIn(change, story_.aftermath).empty()) return Verdict::kStays;
+    return gained ? Verdict::kSpreads : Verdict::kUnchanged;
   }
 
   std::vector<Leaving> LeavesOf(const TemplateChange& change) const {
@@ -175,23 +177,29 @@ class Teller {
     }
     const auto lost = story_.aftermath.lost.find(cluster);
     leaving.is_lost = lost != story_.aftermath.lost.end();
-    for (const Departure& departure : story_.aftermath.departures) {
-      if (departure.id != change.id || departure.cluster != cluster) continue;
-      leaving.how = api::CurrentPurgeMode(departure.purge_mode) == api::kPurgeDirectly
-                        ? Leaving::How::kFirst
-                        : Leaving::How::kGradually;
-      leaving.after = absl::Ceil(departure.stay, absl::Seconds(1)) +
-                      (leaving.is_lost ? lost->second : absl::ZeroDuration());
-      leaving.at_most = story_.plane.options().graceful_eviction_timeout;
-      break;
-    }
+    const Departure* departure = story_.aftermath.DepartureOf(change.id, cluster);
+    if (departure == nullptr) return leaving;
+    leaving.how = api::CurrentPurgeMode(departure->purge_mode) == api::kPurgeDirectly
+                      ? Leaving::How::kFirst
+                      : Leaving::How::kGradually;
+    leaving.after = absl::Ceil(departure->stay, absl::Seconds(1)) +
+                    (leaving.is_lost ? lost->second : absl::ZeroDuration());
+    leaving.at_most = story_.plane.options().graceful_eviction_timeout;
     return leaving;
   }
 
   absl::Duration EvictionsTake() const {
     size_t namespaced = 0, cluster_wide = 0;
-    for (const Departure& departure : story_.aftermath.departures) {
+    const auto count = [&](const Departure& departure) {
       ++(departure.id.ns.empty() ? cluster_wide : namespaced);
+    };
+    if (story_.aftermath.departures.empty()) return absl::ZeroDuration();
+    for (const auto& [from, departures] : story_.aftermath.departures) {
+      for (const Departure& departure : departures) count(departure);
+    }
+    // What is tolerated for a time yet is put into the queue later.
+    for (const Departure& departure : story_.aftermath.earlier) {
+      if (departure.stay <= absl::ZeroDuration()) count(departure);
     }
     const size_t most = std::max(namespaced, cluster_wide);
     if (most == 0) return absl::ZeroDuration();

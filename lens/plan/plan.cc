@@ -29,6 +29,7 @@
 #include "lens/plan/passages.h"
 #include "lens/plan/seeding.h"
 #include "lens/plan/silent_clusters.h"
+#include "lens/plan/under_way.h"
 #include "sandbox/sim/kinds.h"
 
 namespace lens::plan {
@@ -49,6 +50,7 @@ class Planner {
                                          ? request_.live->ReadTouched(request_.objects, stop)
                                          : request_.live->ReadAll(request_.objects, stop));
     silent_agents_ = SilentAgentsOf(live, base::RealClock().Now());
+    for (const kube::Object& binding : live.bindings) under_way_.CountTasks(binding);
     // Files may move anything.
     if (!request_.edits.empty() && request_.objects.empty()) {
       unconcerned_ = OutcomeOf(LeaveOutUnconcerned(request_.edits, live));
@@ -148,10 +150,16 @@ class Planner {
     // Policies of taints and quotas in the files.
     RETURN_IF_ERROR(applying_.ApplyForFleet(request_.base));
     RETURN_IF_ERROR(applying_.ApplyForFleet(request_.objects));
-    RETURN_IF_ERROR(DryFailover(plane_, base::RealClock().Now()).Run(stop).status());
+    ASSIGN_OR_RETURN(const std::vector<Departure> earlier,
+                     DryFailover(plane_, base::RealClock().Now()).Run(stop));
+    under_way_.CountPending(earlier);
     ASSIGN_OR_RETURN(Outcome before, ReadForResult());
     const std::vector<Finding> known = AllFindings(before);
-    ASSIGN_OR_RETURN(const FleetAftermath aftermath, ChangeFleet(request_.edits, plane_, stop));
+    ASSIGN_OR_RETURN(FleetAftermath aftermath, ChangeFleet(request_.edits, plane_, stop));
+    for (std::string& note : under_way_.Notes(request_.edits)) {
+      aftermath.notes.push_back(std::move(note));
+    }
+    aftermath.earlier = earlier;
     // What is placed for the first time takes along what nothing has needed so far.
     if (request_.live != nullptr) RETURN_IF_ERROR(FollowDependencies(stop));
     ASSIGN_OR_RETURN(Outcome after, ReadForResult());
@@ -199,10 +207,10 @@ class Planner {
   // because no policy selects them. What the scheduler refuses has a finding of its own.
   static std::vector<Finding> NewFindings(const std::vector<Finding>& known,
                                           const std::vector<Finding>& now) {
+    const std::set<Finding> all_known(known.begin(), known.end());
     std::vector<Finding> fresh;
     for (const Finding& found : now) {
-      const bool is_known = found.code != finding::kNoPolicy &&
-                            std::find(known.begin(), known.end(), found) != known.end();
+      const bool is_known = found.code != finding::kNoPolicy && all_known.contains(found);
       if (!is_known && found.code != finding::kNotScheduled) fresh.push_back(found);
     }
     return fresh;
@@ -295,6 +303,7 @@ class Planner {
   State live_;           // What was taken over.
   Outcome unconcerned_;  // What was not, because the question does not concern it.
   SilentAgents silent_agents_;
+  EvictionsUnderWay under_way_;
 };
 
 }  // namespace

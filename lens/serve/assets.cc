@@ -30,7 +30,8 @@ std::map<absl::string_view, Asset> MakeAll() {
           {"/dom.js", Make(DomJs(), kScript)},
           {"/journey.js", Make(JourneyJs(), kScript)},
           {"/list-views.js", Make(ListViewsJs(), kScript)},
-          {"/object-view.js", Make(ObjectViewJs(), kScript)}};
+          {"/object-view.js", Make(ObjectViewJs(), kScript)},
+          {"/settings.js", Make(SettingsJs(), kScript)}};
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ absl::string_view JourneyJs();
 absl::string_view ListViewsJs();
 absl::string_view AskViewsJs();
 absl::string_view ObjectViewJs();
+absl::string_view SettingsJs();
 
 struct Asset {
   absl::string_view text;

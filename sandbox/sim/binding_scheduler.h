@@ -2,10 +2,11 @@
 //
 // It supports affinity (clusterAffinity, clusterAffinities in order), tolerations, API enablement,
 // eviction tasks, duplicated and divided replicas (static weights, AvailableReplicas, Aggregated)
-// spread constraints by cluster, overflow affinities, and room by resource models; as which release
-// of Karmada it does so, and with which gates, SchedulingRules say. It does not support workload
-// affinity and spread by region, zone or provider: such bindings get Scheduled=False. The room for
-// whole sets of components (MultiplePodTemplatesScheduling) it does not estimate.
+// spread constraints by cluster and region (those by zone or provider only leave out clusters that
+// have none, as upstream), overflow affinities, and room by resource models; as which release of
+// Karmada it does so, and with which gates, SchedulingRules say. It does not support workload
+// affinity: such bindings get Scheduled=False. The room for whole sets of components
+// (MultiplePodTemplatesScheduling) it does not estimate.
 #ifndef SANDBOX_SIM_BINDING_SCHEDULER_H_
 #define SANDBOX_SIM_BINDING_SCHEDULER_H_
 

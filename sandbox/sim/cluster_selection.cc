@@ -1,12 +1,13 @@
 // A placement takes these steps: filter the clusters by API, taints, affinity, topology and
 // evictions, where a cluster that has the binding already keeps it in spite of the first two; sort
-// the rest, best first; choose among them by the spread constraint, exchanging chosen ones for
-// others until the replicas fit; and divide the replicas. Each step may end with an outcome of its
-// own. A workload may overflow into further groups of clusters, which are tiers: a tier gets only
-// what the ones before it have no room for. With several clusterAffinities the steps are taken for
-// each term, from the one in force on, until one succeeds; if none does, the failure of the first
-// one is reported. Karmada v1.19 begins with the first term when a rescheduling was asked for, and
-// writes down for each cluster how many replicas of each component it gets.
+// the rest, best first; choose among them by the spread constraints, exchanging chosen ones for
+// others until the replicas fit (not where regions are chosen); and divide the replicas. Each step
+// may end with an outcome of its own. A workload may overflow into further groups of clusters,
+// which are tiers: a tier gets only what the ones before it have no room for. With several
+// clusterAffinities the steps are taken for each term, from the one in force on, until one
+// succeeds; if none does, the failure of the first one is reported. Karmada v1.19 begins with the
+// first term when a rescheduling was asked for, and writes down for each cluster how many replicas
+// of each component it gets.
 
 #include "sandbox/sim/cluster_selection.h"
 
@@ -22,6 +23,7 @@
 #include "api/toleration.h"
 #include "base/status.h"
 #include "sandbox/sim/cluster_room.h"
+#include "sandbox/sim/region_spread.h"
 #include "sandbox/sim/replica_division.h"
 
 namespace sandbox {
@@ -62,7 +64,9 @@ std::string MissingTopology(const api::ClusterView& cluster, const json::Value& 
     const bool missing = (field == "provider" && cluster.Provider().empty()) ||
                          (field == "region" && cluster.Region().empty()) ||
                          (field == "zone" && cluster.Zones().empty());
-    if (missing) return absl::StrCat("cluster(s) did not have ", field, " property");
+    // Upstream says it of zones in the plural.
+    const absl::string_view what = field == "zone" ? "zones" : absl::string_view(field);
+    if (missing) return absl::StrCat("cluster(s) did not have ", what, " property");
   }
   return "";
 }
@@ -184,19 +188,18 @@ bool MakeRoom(Candidates& chosen, Candidates rest, int64_t replicas) {
   return AvailableIn(chosen) >= replicas;
 }
 
-// Applies the spread constraint by cluster.
-absl::StatusOr<Candidates> Select(const api::BindingView& binding, Candidates candidates) {
-  const json::Value& placement = binding.Placement();
-  // As upstream: a static weight names the clusters, so constraints do not count.
-  if (IsStaticWeight(placement)) return candidates;
+// Returns the constraint by that field; null when there is none.
+const json::Value& ConstraintBy(absl::string_view field, const json::Value& placement) {
+  static const auto& none = *new json::Value();
+  const json::Value* found = &none;
   for (const json::Value& constraint : placement["spreadConstraints"].items()) {
-    const std::string field = constraint["spreadByField"].ToString();
-    if (field == "cluster") continue;
-    return absl::UnimplementedError(
-        absl::StrCat("the sandbox's scheduler does not select clusters by ", field));
+    if (constraint["spreadByField"].AsString() == field) found = &constraint;
   }
-  if (placement["spreadConstraints"].empty()) return candidates;
-  const json::Value& constraint = placement["spreadConstraints"].At(0);
+  return *found;
+}
+
+absl::StatusOr<Candidates> SelectByCluster(const api::BindingView& binding,
+                                           const json::Value& constraint, Candidates candidates) {
   const auto count = static_cast<int64_t>(candidates.size());
   if (count < constraint["minGroups"].AsInt()) {
     return absl::FailedPreconditionError(
@@ -212,6 +215,72 @@ absl::StatusOr<Candidates> Select(const api::BindingView& binding, Candidates ca
                                          absl::StrCat(wanted, " clusters"));
   }
   return chosen;
+}
+
+// The candidates of each region, the best one first.
+using ByRegion = std::map<std::string, Candidates>;
+
+std::vector<std::string> RegionsFor(const ByRegion& all, const RegionSpread& wanted) {
+  std::vector<Region> regions;
+  for (const auto& [name, candidates] : all) {
+    std::vector<RankedCluster> clusters;
+    for (const Candidate& candidate : candidates) {
+      clusters.push_back({candidate.is_target, std::min(candidate.available(), kUnlimited)});
+    }
+    regions.push_back({name, static_cast<int64_t>(candidates.size()), ScoreOf(clusters, wanted)});
+  }
+  return ChooseRegions(std::move(regions), wanted);
+}
+
+// Takes the best cluster of each chosen region, and then the best ones of all of them, up to the
+// most clusters that are wanted. As upstream: whether the replicas fit is not looked at here.
+absl::StatusOr<Candidates> SelectByRegion(const api::BindingView& binding,
+                                          const Candidates& candidates) {
+  const json::Value& by_region = ConstraintBy("region", binding.Placement());
+  const json::Value& by_cluster = ConstraintBy("cluster", binding.Placement());
+  ByRegion all;
+  for (const Candidate& candidate : candidates) {
+    all[std::string(api::ClusterView(*candidate.cluster).Region())].push_back(candidate);
+  }
+  const RegionSpread wanted{by_region["minGroups"].AsInt(), by_region["maxGroups"].AsInt(),
+                            by_cluster["minGroups"].AsInt(), binding.Replicas(),
+                            binding.IsDivided()};
+  if (static_cast<int64_t>(all.size()) < wanted.least_regions) {
+    return absl::FailedPreconditionError(
+        "the number of feasible region is less than spreadConstraint.MinGroups");
+  }
+  const std::vector<std::string> regions = RegionsFor(all, wanted);
+  if (regions.empty()) {
+    return absl::FailedPreconditionError(
+        "the number of clusters is less than the cluster spreadConstraint.MinGroups");
+  }
+  Candidates chosen, rest;
+  for (const std::string& name : regions) {
+    const Candidates& region = all[name];
+    chosen.push_back(region.front());
+    rest.insert(rest.end(), region.begin() + 1, region.end());
+  }
+  std::sort(rest.begin(), rest.end(), IsBetter);
+  const int64_t more = by_cluster["maxGroups"].AsInt() - static_cast<int64_t>(chosen.size());
+  for (int64_t i = 0; i < more && i < static_cast<int64_t>(rest.size()); ++i) {
+    chosen.push_back(rest[i]);
+  }
+  // Tiers are filled in their order.
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.tier < b.tier; });
+  return chosen;
+}
+
+// Applies the spread constraints. As upstream: those by region go before those by cluster, and
+// those by zone and provider only leave out clusters that have none (MissingTopology).
+absl::StatusOr<Candidates> Select(const api::BindingView& binding, Candidates candidates) {
+  const json::Value& placement = binding.Placement();
+  // As upstream: a static weight names the clusters, so constraints do not count.
+  if (IsStaticWeight(placement) || placement["spreadConstraints"].empty()) return candidates;
+  if (!ConstraintBy("region", placement).is_null()) return SelectByRegion(binding, candidates);
+  const json::Value& by_cluster = ConstraintBy("cluster", placement);
+  if (!by_cluster.is_null()) return SelectByCluster(binding, by_cluster, std::move(candidates));
+  return absl::FailedPreconditionError("just support cluster and region spread constraint");
 }
 
 std::vector<Party> StaticWeights(const json::Value& rules, const Candidates& candidates) {

@@ -4,6 +4,7 @@
 
 #include "sandbox/sim/event_loop.h"
 
+#include "absl/synchronization/notification.h"
 #include "base/threads.h"
 
 namespace sandbox {
@@ -18,6 +19,15 @@ void EventLoop::Post(const void* owner, std::function<void()> task, absl::Durati
   absl::MutexLock lock(&mu_);
   if (stopped_) return;
   tasks_.emplace(Due{due, posted_++}, Task{owner, std::move(task)});
+}
+
+void EventLoop::RunAlone(const std::function<void()>& task) {
+  absl::Notification ended;
+  Post(&ended, [&] {
+    task();
+    ended.Notify();
+  });
+  ended.WaitForNotification();
 }
 
 void EventLoop::Forget(const void* owner) {

@@ -29,6 +29,9 @@ class EventLoop {
   // Runs `task` on the loop's thread after `delay`. `owner` identifies it for Forget(). After
   // Stop() the task is dropped.
   void Post(const void* owner, std::function<void()> task, absl::Duration delay = {});
+  // Runs `task` on the loop's thread after those that are due, and returns when it has ended.
+  // REQUIRES: neither stopped meanwhile nor called on the loop's thread.
+  void RunAlone(const std::function<void()>& task);
   // Drops the owner's tasks and, when called from another thread, waits for its running one.
   void Forget(const void* owner);
   // Returns when no task runs and none is due, except tasks with a later time. REQUIRES: not called

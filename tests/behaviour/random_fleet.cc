@@ -1,7 +1,8 @@
 // A fleet has four to eight workloads of kinds with and without replicas, in placements of all
 // sorts, and one cluster, the victim, to which something happens. Placements that depend on how
 // much room clusters report have the victim and one other cluster to choose from, so that the order
-// in which workloads move does not decide. For the same reason one workload at most counts for a
+// in which workloads move does not decide. The first member and each second one after it are in one
+// region, the others in another one. For the same reason one workload at most counts for a
 // quota, and at most one waits for room. Each fleet has a namespace of its own; its destructor
 // leaves the plane as it was.
 
@@ -72,6 +73,10 @@ RandomFleet::RandomFleet(uint64_t seed, ControlPlane& plane, std::vector<std::st
       random_(seed),
       ns_(plane.UniqueNamespace(absl::StrCat("fleet", seed))) {
   victim_ = members_[Pick(static_cast<int>(members_.size()))];
+  for (size_t i = 0; i < members_.size(); ++i) {
+    plane_.Patch("host", kCluster, {"", members_[i]},
+                 absl::StrCat(R"({"spec":{"region":")", i % 2 == 0 ? "north" : "south", R"("}})"));
+  }
   // Real servers are not joined by this test.
   how_ = static_cast<How>(Pick(plane_.fleet() != nullptr ? 9 : 7));
   taint_effect_ = Pick(2) == 0 ? "NoExecute" : "NoSchedule";
@@ -134,7 +139,7 @@ std::string RandomFleet::RandomPlacement(bool divides) {
   const std::string two = absl::StrCat("[", victim_, ", ", OtherThanVictim(), "]");
   const std::string all = absl::StrCat("[", absl::StrJoin(members_, ", "), "]");
   const std::string divided = "    replicaScheduling: {replicaSchedulingType: Divided, ";
-  switch (Pick(divides ? 9 : 6)) {
+  switch (Pick(divides ? 10 : 7)) {
     case 0:
       return absl::StrCat("    clusterAffinity: {clusterNames: ", all, "}\n");
     case 1:
@@ -151,10 +156,20 @@ std::string RandomFleet::RandomPlacement(bool divides) {
       return absl::StrCat("    clusterAffinity: {clusterNames: ", two, "}\n",
                           "    spreadConstraints: [{spreadByField: cluster, minGroups: 1, ",
                           "maxGroups: ", 1 + Pick(2), "}]\n");
-    case 6:
+    case 6: {
+      const int least = 1 + Pick(2);
+      return absl::StrCat(
+          "    clusterAffinity: {clusterNames: ", two, "}\n", "    spreadConstraints:\n",
+          "    - {spreadByField: region, minGroups: ", least, ", maxGroups: 2}\n",
+          "    - {spreadByField: cluster, minGroups: 1, maxGroups: ", 1 + Pick(2), "}\n",
+          divides && Pick(2) == 0
+              ? absl::StrCat(divided, "replicaDivisionPreference: Aggregated}\n")
+              : "");
+    }
+    case 7:
       return absl::StrCat("    clusterAffinity: {clusterNames: ", all, "}\n", divided,
                           "replicaDivisionPreference: Weighted}\n");
-    case 7:
+    case 8:
       return absl::StrCat("    clusterAffinity: {clusterNames: ", two, "}\n", divided,
                           "replicaDivisionPreference: Aggregated}\n");
     default:

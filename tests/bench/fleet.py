@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What `karmada-lens why -A` costs on a large control plane: time, CPU and memory of the program.
 
-    tests/bench/fleet.py [--templates 5000] [--clusters 100] [--copies 2] [--down 1] [--lens PROGRAM] [--plan]
+    tests/bench/fleet.py [--templates 5000] [--clusters 100] [--copies 2] [--down 1] [--lens PROGRAM] [--by-labels] [--plan [QUESTION...]]
 
 The exit code is 1 when the fastest round takes longer than the budget, or one more memory; larger fleets have no budget. `--plan` measures
-`karmada-lens plan --without member1` instead, which has none.
+`karmada-lens plan --without member1` instead, or with other questions (`--plan="--without member1 --cordon member2"`), which has none. With
+`--by-labels` placements select clusters by their labels, so that a plan has to simulate all templates.
 
 The control plane is a stub that answers from memory with objects of usual sizes, so that nearly all of the time is the program's. Each
 template is a Deployment with a policy of its own, in `copies` clusters. `down` clusters are not ready, one template in a hundred finds no
@@ -92,6 +93,7 @@ class Fleet:
         self.lists = {}
         self.clusters = [f"member{i + 1}" for i in range(options.clusters)]
         self.down = set(self.clusters[: options.down])
+        self.by_labels = options.by_labels
         for name in self.clusters:
             self._add_cluster(name)
         for i in range(NAMESPACES):
@@ -111,7 +113,7 @@ class Fleet:
         ready = condition("Ready", name not in self.down, "ClusterReady" if name not in self.down else "ClusterNotReachable",
                           "cluster is healthy and ready to accept workloads" if name not in self.down else "cluster is not reachable")
         self._add("cluster.karmada.io/v1alpha1", "clusters", {
-            "kind": "Cluster", "metadata": {"name": name, "uid": name},
+            "kind": "Cluster", "metadata": {"name": name, "uid": name, "labels": {"site": name}},
             "spec": {"syncMode": "Push", "apiEndpoint": f"https://{name}:6443", "secretRef": {"namespace": "karmada-cluster", "name": name}},
             "status": {"apiEnablements": apis, "conditions": [ready]}})
         self._add("v1", "namespaces", {"kind": "Namespace", "metadata": {"name": f"karmada-es-{name}"}})
@@ -122,7 +124,9 @@ class Fleet:
         claim = {"propagationpolicy.karmada.io/namespace": namespace, "propagationpolicy.karmada.io/name": name}
         policy_id = {"propagationpolicy.karmada.io/permanent-id": f"p{i}"}
         template = workload(name, namespace, {"uid": f"u{i}", "generation": 1})
-        placement = {"clusterAffinity": {"clusterNames": [self.clusters[(i + c) % len(self.clusters)] for c in range(copies)]}}
+        places = [self.clusters[(i + c) % len(self.clusters)] for c in range(copies)]
+        placement = {"clusterAffinity": {"labelSelector": {"matchExpressions": [{"key": "site", "operator": "In", "values": places}]}}
+                     if self.by_labels else {"clusterNames": places}}
         if not unselected:
             template["metadata"]["labels"] = {**template["metadata"]["labels"], **policy_id}
             template["metadata"]["annotations"] = claim
@@ -133,7 +137,7 @@ class Fleet:
         self._add("apps/v1", "deployments", template)
         if unselected:
             return
-        targets = [] if unplaced else placement["clusterAffinity"]["clusterNames"]
+        targets = [] if unplaced else places
         applied = {"policy.karmada.io/applied-placement": json.dumps(placement, separators=(",", ":"))}
         self._add_binding(i, name, namespace, {**policy_id, "resourcebinding.karmada.io/permanent-id": f"b{i}"}, {**claim, **applied},
                           placement, targets, refused)
@@ -268,6 +272,7 @@ def options_parser(documentation):
     parser.add_argument("--clusters", type=int, default=100)
     parser.add_argument("--copies", type=int, default=2)
     parser.add_argument("--down", type=int, default=1)
+    parser.add_argument("--by-labels", action="store_true", help="placements select clusters by labels")
     parser.add_argument("--lens", default=ROOT / "build" / "release" / "bin" / "karmada-lens")
     return parser
 
@@ -289,7 +294,7 @@ def run(lens, port, folder, command):
 
 def measure_plan(options, port, folder):
     for _ in range(options.rounds):
-        answer, seconds, cpu, memory = run(options.lens, port, folder, ["plan", "--without", "member1"])
+        answer, seconds, cpu, memory = run(options.lens, port, folder, ["plan", *options.plan.split()])
         counts = ", ".join(f"{count} {verdict}" for verdict, count in answer["whatIf"]["templates"].items() if count)
         print(f"{counts}: {seconds:.2f} s, CPU {cpu:.2f} s, {memory:.0f} MB", flush=True)
 
@@ -318,7 +323,7 @@ def measure_why(options, port, folder):
 def main():
     parser = options_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--plan", action="store_true", help="measure the question what if member1 left the fleet")
+    parser.add_argument("--plan", nargs="?", const="--without member1", metavar="QUESTIONS", help="measure these questions about the fleet")
     options = parser.parse_args()
     server = serve(options)
     size = sum(len(item) for items in Handler.lists.values() for item in items) / 1e6

@@ -202,6 +202,40 @@ def test_the_way_of_a_template_as_a_picture_and_a_table(world):
                              {"Policy": "PropagationPolicy fine/second", "Priority": "2", "Governs": ""}], selecting
 
 
+def test_long_names_stay_in_the_boxes_of_the_picture(world):
+    wide, narrow = "m" * 60, "i" * 26
+    for name in (wide, narrow):
+        world.sandbox.create_all(f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: fine}}
+spec: {world.spec}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {{name: {name}, namespace: fine}}
+spec:
+  resourceSelectors: [{{apiVersion: apps/v1, kind: Deployment, name: {name}}}]
+  placement: {{clusterAffinity: {{clusterNames: [member1]}}}}
+""")
+    texts = """return [...document.querySelectorAll(".journey g")].map((one) => {
+        const box = one.querySelector("rect").getBBox();
+        return [one.querySelector("title").textContent, [...one.querySelectorAll("text")].map((text) => text.textContent),
+            Math.max(...[...one.querySelectorAll("text")].map((text) => text.getBBox().x + text.getBBox().width)) - box.x - box.width];
+    })"""
+    with Browser() as browser:
+        show(browser, world.page, f"#/object/Deployment.v1.apps/fine/{wide}")
+        browser.wait_for_text("main .journey", "ready")
+        for title, words, beyond in browser.run(texts):
+            assert beyond <= 0, (title, words, beyond)
+        policy, template, binding = browser.run(texts)[:3]
+        assert wide in policy[0] and wide in template[0] and f"{wide}-deployment" in binding[0], "the whole name is there"
+        assert all(one[1][0].startswith("mmm") and one[1][0].endswith("m…") for one in (policy, template, binding)), (policy, template, binding)
+        show(browser, world.page, f"#/object/Deployment.v1.apps/fine/{narrow}")
+        browser.wait_for_text("main .journey", "ready")
+        assert browser.run(texts)[1][1][0] == narrow, "what fits is not cut"
+
+
 def test_one_cluster_is_asked_about_by_the_form_on_the_page(world):
     with Browser() as browser:
         show(browser, world.page, "#/object/Deployment.v1.apps/fine/ranked")
@@ -580,12 +614,28 @@ def test_a_late_answer_takes_the_focus_from_nobody(world):
 
 
 def test_who_asked_wrongly_finds_the_form_again(world):
+    long = "x" * 5000  # More than an address may have.
     with Browser() as browser:
-        for address, field, value in (("#/what-if?taint=member1", "cluster-1", "member1"), ("#/search?type=NoSuchKind", "field-type", "NoSuchKind")):
+        for address, field, value in (
+                ("#/what-if?taint=member1", "cluster-1", "member1"), ("#/search?type=NoSuchKind", "field-type", "NoSuchKind"),
+                ("#/hour?minutes=-1", "field-minutes", "-1"), ("#/object/NoSuchKind/shop/web?cluster=member1", "field-type", "NoSuchKind"),
+                (f"#/?policy={long}", "field-policy", long), (f"#/policies?namespace={long}", "field-namespace", long),
+                (f"#/explain?text={long}", "field-text", long)):
             browser.go(world.page.address + address)
             browser.wait("the refusal", "return document.querySelector('main > p.bad') && document.body.dataset.shown === arguments[0]", address)
             assert failure(browser), address
             assert browser.run("return document.getElementById(arguments[0])?.value", field) == value, address
+            assert browser.run("return document.getElementById(arguments[0]).checkVisibility()", field), address
+            said = browser.run("return document.getElementById(document.getElementById(arguments[0]).getAttribute('aria-describedby')).textContent", field)
+            assert said == failure(browser), (address, said)
+        show(browser, world.page, "#/object/NoSuchKind/shop/web?cluster=member2")
+        assert browser.run("return ['type', 'namespace', 'name', 'cluster'].map((one) => document.getElementById(`field-${one}`).value)") == [
+            "NoSuchKind", "shop", "web", "member2"]
+        browser.run("document.getElementById('field-type').value = ''; document.getElementById('field-type').focus()")
+        browser.write("deployment")
+        browser.press(ENTER)
+        heading = browser.wait("the object", READY, "#/object/deployment/shop/web?cluster=member2")
+        assert "shop/web" in heading and not failure(browser), heading
         show(browser, world.page, "#/what-if")
         label = "return document.querySelector('main fieldset label').textContent"
         assert browser.run(label) == "this cluster"
@@ -660,6 +710,95 @@ def test_by_keyboard_alone(world):
         browser.wait("Enter searches", READY, "#/search?type=Deployment")
         browser.run("history.back()")
         browser.wait("the way back", READY, "#/search")
+
+
+def test_what_is_touched_is_large_enough(world):
+    """24 px each way, but for links within a sentence: WCAG 2.5.8."""
+    small = """return [...document.querySelectorAll("a[href], button, summary, input, select")].filter((one) => {
+        const box = one.getBoundingClientRect();
+        const isInSentence = one.tagName === "A" && one.closest("main p:not(.choices)");
+        return one.checkVisibility() && one.id !== "skip" && !isInSentence && (box.width < 24 || box.height < 24);
+    }).map((one) => `${one.outerHTML.slice(0, 120)} ${one.getBoundingClientRect().width} x ${one.getBoundingClientRect().height}`)"""
+    with Browser() as browser:
+        for width in (1200, 360):
+            browser.resize(width, 800)
+            for name, address in VIEWS.items():
+                show_all(browser, world.page, address)
+                found = browser.run(small)
+                assert not found, (width, name, found[:5])
+            browser.run("document.getElementById('help-button').click()")
+            found = browser.run(small)
+            assert not found, (width, "the keys", found[:5])
+            browser.press(ESCAPE)
+
+
+def test_exact_times_by_a_switch(world):
+    exact = r"/^(since )?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/"
+    times = f"""return [...document.querySelectorAll("main time")].map((one) => [{exact}.test(one.textContent), one.dateTime.length > 0])"""
+    with Browser() as browser:
+        for address in (VIEWS["clusters"], VIEWS["object"]):
+            show(browser, world.page, address)
+            found = browser.run(times)
+            assert found and all(one == [False, True] for one in found), (address, found)
+        # By keyboard: the button is reached, and Enter uses it.
+        browser.run("document.getElementById('times-button').focus()")
+        browser.press(ENTER)
+        assert browser.run("return document.getElementById('times-button').getAttribute('aria-pressed')") == "true"
+        for address in (VIEWS["object"], VIEWS["clusters"], VIEWS["hour"]):
+            show(browser, world.page, address)
+            found = browser.run(times)
+            assert found and all(one == [True, True] for one in found), (address, found)
+        browser.wait("when it was read", "return /read \\d{4}-\\d\\d-\\d\\dT/.test(document.getElementById('state').textContent)")
+        # It is kept, also when the page is opened again.
+        browser.go("about:blank")
+        show(browser, world.page, VIEWS["clusters"])
+        assert all(one == [True, True] for one in browser.run(times))
+        browser.press("t")
+        assert all(one == [False, True] for one in browser.run(times))
+        assert browser.run("return document.getElementById('times-button').getAttribute('aria-pressed')") == "false"
+        # On a phone exact times fit, too.
+        browser.press("t")
+        browser.resize(360, 740)
+        for name in ("clusters", "hour", "object"):
+            show_all(browser, world.page, VIEWS[name])
+            assert browser.run("return document.documentElement.scrollWidth") <= 360, name
+
+
+def test_single_keys_can_be_turned_off(world):
+    """WCAG 2.1.4."""
+    with Browser() as browser:
+        show(browser, world.page, "#/clusters")
+        assert browser.run("return document.querySelector('#views a').title") == "Key f"
+        browser.press("?")
+        browser.run("document.getElementById('keys-switch').focus()")
+        browser.press(" ")
+        browser.press(ESCAPE)
+        for again in (False, True):
+            if again:  # It is kept.
+                browser.go("about:blank")
+                show(browser, world.page, "#/clusters")
+            browser.press("p", "?", "/", "t", "j")
+            assert browser.address().endswith("#/clusters")
+            assert not browser.run("return document.getElementById('help').open")
+            assert browser.run("return [document.activeElement === document.body || document.activeElement.id === 'help-button', "
+                               "document.querySelector('#views a').title, document.querySelector('#help-button kbd').checkVisibility()]") == [True, "", False]
+        browser.run("document.getElementById('help-button').click()")
+        browser.run("document.getElementById('keys-switch').click()")
+        browser.press(ESCAPE)
+        browser.press("p")
+        browser.wait("keys do something again", READY, "#/policies")
+
+
+def test_copy_buttons_say_what_they_copy(world):
+    script = """return [...document.querySelectorAll(".command")].map((one) => [one.querySelector("button").getAttribute("aria-label"),
+        one.querySelector("pre").textContent])"""
+    with Browser() as browser:
+        for name in ("object", "what-if"):
+            show(browser, world.page, VIEWS[name])
+            found = browser.run(script)
+            assert found, name
+            for label, copied in found:
+                assert label.startswith("Copy: ") and label.endswith(f", {copied}"), (label, copied)
 
 
 def test_a_screen_reader_finds_its_way(world):

@@ -171,9 +171,10 @@ export const explain = {
   path: "explain",
   follows: "",
   parameters: (route) => (route.query.get("text") ? [["text", route.query.get("text")]] : null),
+  form: (route) => filter("explain", route, [{name: "text", label: "Reason, condition or a line with one"}], "Explain"),
   render: (answer, route) => [
     el("h1", null, answer?.reasons.length ? route.query.get("text") : "What does a reason mean?"),
-    filter("explain", route, [{name: "text", label: "Reason, condition or a line with one"}], "Explain"),
+    explain.form(route),
     answer?.reasons.length === 0 && el("p", null, "No reason or condition that Karmada's programs write stands in it. Other programs have reasons of their own."),
     answer?.reasons.map((one) => el("section", {class: "group"},
       el("h2", null, `${one.reason} `, el("span", {class: "soft"}, one.condition ? `condition ${one.condition}, ${one.about}` : `${one.type} event, ${one.about}`)),

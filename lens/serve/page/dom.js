@@ -1,6 +1,8 @@
 // Makes elements. Text of objects only ever becomes text: nothing here parses markup, and the
 // policy of the page (require-trusted-types-for) would refuse it.
 
+import {isSet} from "./settings.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 // Control characters, and those that change the direction of writing, would let a name look like
@@ -76,14 +78,24 @@ export function length(time) {
   return `${Math.round(seconds / 86400)} days`;
 }
 
-const FORMS = {ago: (time) => `${length(time)} ago`, lasting: (time) => `for ${length(time)}`};
+const FORMS = {
+  ago: {length: (time) => `${length(time)} ago`, exact: (time) => time},
+  lasting: {length: (time) => `for ${length(time)}`, exact: (time) => `since ${time}`},
+};
+
+// The words of a time, and what the pointer is told in addition: how long ago it is, or when it was.
+function timeWords(time, form) {
+  const {length, exact} = FORMS[form];
+  return isSet("exact-times") ? [exact(time), length(time)] : [length(time), time];
+}
 
 function timeElement(time, form) {
   if (!time) return el("span", {class: "soft"}, "not recorded");
-  return el("time", {datetime: time, title: time, "data-form": form}, FORMS[form](time));
+  const [text, title] = timeWords(time, form);
+  return el("time", {datetime: time, title, "data-form": form}, text);
 }
 
-// "5 min ago", and "for 5 min".
+// "5 min ago", and "for 5 min"; or exact, as the control plane writes it.
 export function when(time) {
   return timeElement(time, "ago");
 }
@@ -94,7 +106,7 @@ export function lasting(time) {
 
 export function refreshTimes() {
   for (const element of document.querySelectorAll("time[data-form]")) {
-    element.textContent = FORMS[element.dataset.form](element.dateTime);
+    [element.textContent, element.title] = timeWords(element.dateTime, element.dataset.form);
   }
 }
 
@@ -130,16 +142,21 @@ export function unread(sentences) {
 
 export function copyButton(text, what) {
   const tell = (sentence) => { document.getElementById("news").textContent = visible(sentence); };
-  const button = el("button", {type: "button", "aria-label": `Copy: ${what}`, onclick: async () => {
+  const label = (word) => ({"aria-label": `${word}: ${what}, ${visible(text)}`});
+  const button = el("button", {type: "button", ...label("Copy"), onclick: async () => {
+    const name = (word) => {
+      button.textContent = word;
+      fill(button, label(word), []);
+    };
     try {
       await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
+      name("Copied");
       tell(`Copied: ${what}`);
     } catch {
-      button.textContent = "Select it by hand";
+      name("Select it by hand");
       tell("It cannot be copied: select it by hand.");
     }
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    setTimeout(() => name("Copy"), 2000);
   }}, "Copy");
   return button;
 }

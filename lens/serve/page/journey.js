@@ -6,15 +6,31 @@ import {objectHash, plural, svg, visible} from "./dom.js";
 const BOX = {width: 190, height: 56};
 const GAP = 46;
 const ROW = 78;
-const TEXT = 26;  // Characters that fit into a box.
+const MARGIN = 10;
+// As page.css has them.
+const FONTS = {strong: "600 13px system-ui, sans-serif", small: "12px system-ui, sans-serif"};
 
-function short(text) {
-  return text.length > TEXT ? `${text.slice(0, TEXT - 1)}…` : text;
+const ruler = document.createElement("canvas").getContext("2d");
+
+// As much of the text as fits into a box. Letters differ in width by four times, so it is measured; no letter is cut in two.
+function short(text, kind) {
+  ruler.font = FONTS[kind];
+  const fits = (some) => ruler.measureText(some).width <= BOX.width - 2 * MARGIN;
+  const whole = visible(text);
+  if (fits(whole)) return whole;
+  const letters = Array.from(new Intl.Segmenter().segment(whole), ({segment}) => segment);
+  let [most, least] = [letters.length, 0];
+  while (least + 1 < most) {
+    const middle = Math.floor((least + most) / 2);
+    if (fits(`${letters.slice(0, middle).join("")}…`)) least = middle;
+    else most = middle;
+  }
+  return `${letters.slice(0, least).join("")}…`;
 }
 
 function box(x, y, {title, lines, state, object}) {
-  const texts = [svg("text", {x: x + 10, y: y + 21, class: "strong"}, short(title)),
-    ...lines.map((line, i) => svg("text", {x: x + 10, y: y + 39 + i * 14, class: "small"}, short(line)))];
+  const texts = [svg("text", {x: x + MARGIN, y: y + 21, class: "strong"}, short(title, "strong")),
+    ...lines.map((line, i) => svg("text", {x: x + MARGIN, y: y + 39 + i * 14, class: "small"}, short(line, "small")))];
   const name = visible([title, ...lines].join(", "));
   const shape = svg("g", {class: `is-${state}`, role: object ? null : "img", "aria-label": object ? null : name},
     svg("title", null, name),

@@ -4,15 +4,20 @@ import {el, hash, lasting, link, mark, nameOf, plural, svg, table, unread, when}
 
 const SHOWN = 20;  // Templates of a group that are open at first.
 
-// A form whose fields are the parameters of the address.
-export function filter(view, route, fields, button) {
-  const inputs = fields.map(({name, label, list}) => el("label", null, label, el("input", {
-    name, id: `field-${name}`, value: route.query.get(name) ?? "", autocomplete: "off", autocapitalize: "none", spellcheck: "false", list,
+// A form of text fields, {name, label, value}; `onAnswer` gets what stands in them.
+export function fieldsForm(fields, button, onAnswer) {
+  const inputs = fields.map(({name, label, value}) => el("label", null, label, el("input", {
+    name, id: `field-${name}`, value: value ?? "", autocomplete: "off", autocapitalize: "none", spellcheck: "false",
   })));
   return el("form", {class: "ask", role: "search", onsubmit: (event) => {
     event.preventDefault();
-    location.hash = hash(view, Object.fromEntries(new FormData(event.target)));
+    onAnswer(Object.fromEntries(new FormData(event.target)));
   }}, inputs, el("button", null, button));
+}
+
+// A form whose fields are the parameters of the address.
+export function filter(view, route, fields, button) {
+  return fieldsForm(fields.map((one) => ({...one, value: route.query.get(one.name)})), button, (given) => { location.hash = hash(view, given); });
 }
 
 // A filter is closed as long as nobody uses it.
@@ -82,13 +87,14 @@ export const fleet = {
   follows: "changes",
   parameters: (route) => given(route, ["namespace", "cluster", "policy"]),
   isKept: (route) => given(route, ["namespace", "cluster", "policy"]).length === 0,
+  form: (route) => folded(filter("", route, [
+    {name: "namespace", label: "Namespace"}, {name: "cluster", label: "Cluster"}, {name: "policy", label: "Policy"},
+  ], "Only these"), "Only a namespace, a cluster or a policy", route),
   render: (answer, route) => [
     el("h1", null, answer.headline),
     [...answer.stopped, ...answer.unknown].map((sentence) => el("p", {class: "notes bad"}, sentence)),
     emptyFleet(answer),
-    folded(filter("", route, [
-      {name: "namespace", label: "Namespace"}, {name: "cluster", label: "Cluster"}, {name: "policy", label: "Policy"},
-    ], "Only these"), "Only a namespace, a cluster or a policy", route),
+    fleet.form(route),
     // What somebody has to mend goes before what a program is about to do.
     [...answer.groups].sort((a, b) => isWaiting(a) - isWaiting(b)).map(group),
     unread(answer.unread),
@@ -129,6 +135,7 @@ export const clusters = {
   follows: "always",
   undrawn: ["notFineReadAt"],
   parameters: () => [],
+  form: () => null,
   render: (answer) => [
     el("h1", null, `${answer.ready} of ${plural(answer.clusters.length, "cluster")} ${answer.ready === 1 ? "is" : "are"} ready.`),
     answer.clusters.length === 0 && answer.unread.length === 0 && el("p", null, "No cluster has joined: karmadactl join NAME, and the first one is here."),
@@ -179,6 +186,7 @@ export const policies = {
   follows: "always",
   undrawn: ["notFineReadAt"],
   parameters: (route) => given(route, ["namespace"]),
+  form: (route) => folded(filter("policies", route, [{name: "namespace", label: "Namespace"}], "Only this"), "Only a namespace", route),
   render: (answer, route) => {
     const idle = answer.policies.filter((one) => one.claims === 0);
     const order = (a, b) => (a.claims !== 0) - (b.claims !== 0) || a.namespace.localeCompare(b.namespace)
@@ -186,7 +194,7 @@ export const policies = {
     return [
       el("h1", null, policiesHeadline(answer.policies, idle)),
       answer.policies.length === 0 && answer.unread.length === 0 && el("p", null, "There is no PropagationPolicy or ClusterPropagationPolicy: nothing goes to members."),
-      folded(filter("policies", route, [{name: "namespace", label: "Namespace"}], "Only this"), "Only a namespace", route),
+      policies.form(route),
       idle.filter((one) => one.headline).map((one) => el("section", {class: "group"},
         el("h2", null, link(one)), el("p", null, one.headline),
         one.advice && el("p", {class: "advice"}, el("strong", null, "What to do: "), one.advice))),
@@ -206,6 +214,22 @@ export const policies = {
 
 const MINUTES = [15, 60, 240, 1440];
 
+function isWhole(route) {
+  return route.query.get("only") !== "warnings";
+}
+
+// The address of the view with another time, or with other entries.
+function hourHash(route, change) {
+  return hash("hour", {minutes: route.query.get("minutes") || "60", only: isWhole(route) ? "" : "warnings", ...change});
+}
+
+function howFarBack(route) {
+  const minutes = Number(route.query.get("minutes") || 60);
+  return ["How far back: ", MINUTES.map((one) => [el("a", {
+    href: hourHash(route, {minutes: String(one)}), "aria-current": one === minutes ? "true" : null,
+  }, one < 120 ? `${one} min` : `${one / 60} h`), " "])];
+}
+
 export const hour = {
   title: "The last hour",
   path: "hour",
@@ -213,21 +237,18 @@ export const hour = {
   rest: 20000,  // It reads thousands of objects.
   undrawn: ["since"],
   parameters: (route) => given(route, ["minutes"]),
+  form: (route) => [el("p", {class: "choices"}, howFarBack(route)), filter("hour", route, [{name: "minutes", label: "Minutes (1 to 1440)"}], "Show")],
   render: (answer, route) => {
     const minutes = Number(route.query.get("minutes") || 60);
     const warnings = answer.entries.filter((one) => one.severity === "warning");
-    const isWhole = route.query.get("only") !== "warnings";
-    const entries = isWhole ? answer.entries : warnings;
-    const to = (change) => hash("hour", {minutes: String(minutes), only: isWhole ? "" : "warnings", ...change});
+    const entries = isWhole(route) ? answer.entries : warnings;
     const isUnread = answer.unread.length > 0;
     const span = minutes === 60 ? "hour" : minutes < 120 ? `${minutes} minutes` : `${minutes / 60} hours`;
     return [
       el("h1", null, answer.entries.length ? `${plural(answer.entries.length + answer.leftOut, "change")} in the last ${span}, `
         + `${plural(warnings.length, "warning")}.` : `Nothing ${isUnread ? "that could be read " : ""}has changed in the last ${span}.`),
-      el("p", null, "How far back: ", MINUTES.map((one) => [el("a", {
-        href: to({minutes: String(one)}), "aria-current": one === minutes ? "true" : null,
-      }, one < 120 ? `${one} min` : `${one / 60} h`), " "]), "· ",
-      el("a", {href: to({only: isWhole ? "warnings" : ""})}, isWhole ? "only warnings" : "normal events, too")),
+      el("p", {class: "choices"}, howFarBack(route), "· ",
+        el("a", {href: hourHash(route, {only: isWhole(route) ? "warnings" : ""})}, isWhole(route) ? "only warnings" : "normal events, too")),
       answer.entries.length === 0 && !isUnread && el("p", null, "No event was recorded, no cluster changed its state, no policy and no template was written, and nothing ",
         "is being evicted."),
       entries.length > 0 && table("The latest first", [

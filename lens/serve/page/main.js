@@ -5,13 +5,14 @@ import {ask, askJson, follow, isToken, Refused, setToken} from "./net.js";
 import {clusters, fleet, hour, policies} from "./list-views.js";
 import {explain, search, whatIf} from "./ask-views.js";
 import {object} from "./object-view.js";
+import {isSet, set} from "./settings.js";
 
 // A view: {title, path, parameters(route), render(answer, route), follows, undrawn, patience, rest, isKept(route), form(route)}. `follows`: "changes"
 // reads again when what is not fine has changed, "always" after each reading of the fleet, "" never.
 // `undrawn` are fields that change with each answer and are not drawn. `patience`: for how long an answer is
 // awaited, in milliseconds, if not as for the others; `rest`: after which time it is read again at the earliest.
 // `isKept`: the server keeps the answer, so that asking again costs nothing. `form(route)`: what is asked for, to be mended
-// when it was refused.
+// when it was refused; null if the view asks for nothing.
 const VIEWS = {"": fleet, clusters, policies, search, "what-if": whatIf, hour, object, explain};
 
 const main = document.getElementById("main");
@@ -192,7 +193,7 @@ function sayEarlier(message) {
 function stateText() {
   const isFollowed = viewOf(location.hash).follows !== "";
   const readAt = shown.address === location.hash ? shown.readAt : null;
-  const words = [isFollowed && known && (known.live ? "Live" : "Not live"), readAt && `${isFollowed ? "read" : "Read"} ${length(readAt)} ago`];
+  const words = [isFollowed && known && (known.live ? "Live" : "Not live"), readAt && `${isFollowed ? "read" : "Read"} ${isSet("exact-times") ? readAt : `${length(readAt)} ago`}`];
   stateLine.textContent = words.filter(Boolean).join(" · ");
 }
 
@@ -239,13 +240,15 @@ function showError(view, error, isNew) {
     return sayEarlier(error.message);
   }
   const isWrong = error.code === 400 || error.code === 404;  // Somebody may mend what they asked for.
-  draw(view, [el("h1", null, view.title), el("p", {class: "bad"}, error.message),
-    isWrong && view.form?.(routeOf(location.hash)),
+  draw(view, [el("h1", null, view.title), el("p", {class: "bad", id: "refusal"}, error.message),
+    isWrong && view.form(routeOf(location.hash)),
     !isFinal(view, error.code) && el("p", null, "This view tries again by itself when the control plane answers."),
     el("p", null, el("button", {type: "button", onclick: () => {
       failed = null;
       show();
     }}, "Try again"))], true);
+  // Who is in a field is told what was said of it.
+  for (const field of main.querySelectorAll("form input, form select")) field.setAttribute("aria-describedby", "refusal");
   shown = NOTHING;
   document.body.dataset.shown = location.hash;
 }
@@ -376,21 +379,46 @@ const KEYS = {
   "j": () => step(1),
   "k": () => step(main.contains(document.activeElement) && document.activeElement !== main ? -1 : 0),
   "r": () => show(),
+  "t": () => showTimes(!isSet("exact-times")),
   "y": () => navigator.clipboard?.writeText(location.href).then(() => { news.textContent = "The link is copied."; }),
   "?": () => document.getElementById("help").showModal(),
 };
 for (const one of document.querySelectorAll("#views a")) {
-  one.title = `Key ${one.dataset.key}`;
   KEYS[one.dataset.key] = () => { location.hash = one.getAttribute("href"); };
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
-  const act = KEYS[event.key];
+  const act = isSet("no-keys") ? null : KEYS[event.key];
   if (!act) return;
   event.preventDefault();
   act();
 });
+
+// Who speaks to the browser, or whose hands shake, may not want that a letter alone does something.
+function showKeys() {
+  const areOff = isSet("no-keys");
+  document.getElementById("keys-switch").checked = !areOff;
+  document.querySelector("#help-button kbd").hidden = areOff;
+  for (const one of document.querySelectorAll("#views a")) {
+    if (areOff) one.removeAttribute("title");
+    else one.title = `Key ${one.dataset.key}`;
+  }
+}
+
+document.getElementById("keys-switch").addEventListener("change", (event) => {
+  set("no-keys", !event.target.checked);
+  showKeys();
+});
+
+function showTimes(areExact) {
+  set("exact-times", areExact);
+  document.getElementById("times-button").setAttribute("aria-pressed", String(areExact));
+  refreshTimes();
+  stateText();
+}
+
+document.getElementById("times-button").addEventListener("click", KEYS["t"]);
 document.getElementById("help-button").addEventListener("click", KEYS["?"]);
 // A link to a part of the page is no route.
 document.getElementById("skip").addEventListener("click", (event) => {
@@ -406,6 +434,8 @@ window.addEventListener("hashchange", () => {
   show();
 });
 setInterval(() => { refreshTimes(); stateText(); }, 5000);
+showKeys();
+showTimes(isSet("exact-times"));
 if (!location.hash) history.replaceState(null, "", hash(""));
 show();
 live.start();

@@ -2,7 +2,7 @@
 
 import {command, el, hash, lasting, link, mark, nameOf, objectHash, table, unread, when} from "./dom.js";
 import {journey, replicas, stateOf} from "./journey.js";
-import {clusterObject, filter, folded} from "./list-views.js";
+import {clusterObject, fieldsForm, filter, folded} from "./list-views.js";
 import {askJson} from "./net.js";
 
 const MARKS = {ok: ["good", "ok"], stuck: ["bad", "stuck"], waiting: ["warn", "waiting"], note: ["warn", "note"]};
@@ -149,11 +149,23 @@ function parametersOf(route) {
   return parameters;
 }
 
+// Which object is asked about, for who has written its address and was refused.
+function whichObject(route) {
+  const [type, namespace, name] = route.parts;
+  return fieldsForm([
+    {name: "type", label: "Kind (Deployment)", value: type}, {name: "namespace", label: "Namespace", value: namespace === "-" ? "" : namespace},
+    {name: "name", label: "Name", value: name}, {name: "cluster", label: "Cluster, or empty", value: route.query.get("cluster")},
+  ], "Show", ({cluster, ...given}) => {
+    location.hash = objectHash(given) + (cluster ? `?${new URLSearchParams({cluster})}` : "");
+  });
+}
+
 export const object = {
   title: "One object",
   path: "object",
   follows: "always",
   parameters: parametersOf,
+  form: whichObject,
   render: (answer, route) => [
     headline(answer),
     answer.object.isTemplate && [el("h2", null, "The way"),

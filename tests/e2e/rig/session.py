@@ -69,7 +69,7 @@ class Session:
     def __init__(self, test, page, site, folders, patience=60, addresses=None):
         """The programs that are typed are in the first of `folders` that has them, or where the system has them. `addresses`: free_addresses()."""
         self._test, self._page, self._site, self._patience = test, page, site, patience
-        self._words = {"sandbox/": f"{site.folder}/", **(addresses or {})}
+        self._words = {"/tmp/sandbox/": f"{site.folder}/", **(addresses or {})}
         exported = [line.partition("   #")[0] for block in typed.blocks(page.read_text()) for line in block
                     if line.startswith("export ") and "KUBECONFIG=" not in line]
         self._before = f"PATH={':'.join(map(str, folders))}:$PATH; " + "".join(f"{line}; " for line in exported)

@@ -59,6 +59,35 @@ TEST_CASE_METHOD(LivePlane,
   CHECK(left_out(Without("m1"), state).bindings.empty());
 }
 
+TEST_CASE_METHOD(LivePlane,
+                 "What if: what selects by labels is left out where no label concerns it") {
+  Apply(Workload("tagged", "{labelSelector: {matchLabels: {tier: edge}}}"));
+  REQUIRE(live->Settle({}).ok());
+  const auto is_left_out = [&](const std::vector<FleetEdit>& asked) {
+    LiveReader reader(*client, *kube::Discover(*client, {}));
+    LiveState state = *reader.ReadAll({}, {});
+    const State out = LeaveOutUnconcerned(asked, state);
+    return std::any_of(out.bindings.begin(), out.bindings.end(),
+                       [](const kube::ObjectPtr& one) { return one->ns() == "tagged"; });
+  };
+  const auto joining = [](const std::string& tier) {
+    kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", "m3"});
+    cluster.SetLabel("tier", tier);
+    return *Joining(cluster);
+  };
+  // It is in m1, which has the label.
+  CHECK_FALSE(is_left_out({Without("m1")}));
+  CHECK(is_left_out({Without("m2")}));
+  CHECK(is_left_out({Cordoned("m2"), *ParseLabel("m2:zone=a")}));
+  CHECK_FALSE(is_left_out({*ParseLabel("m2:tier=edge")}));
+  CHECK_FALSE(is_left_out({*ParseLabel("m1:tier-")}));
+  CHECK(is_left_out({joining("core")}));
+  CHECK_FALSE(is_left_out({joining("edge")}));
+  CHECK_FALSE(is_left_out({*ParseLabel("m3:tier=edge"), joining("core")}));
+  // It joins with the label, before it loses it.
+  CHECK_FALSE(is_left_out({joining("edge"), *ParseLabel("m3:tier-")}));
+}
+
 TEST_CASE_METHOD(LivePlane, "What if: what is left out of the simulation is in the answer") {
   Apply(Workload("apart", "{clusterNames: [m2]}"));
   REQUIRE(live->Settle({}).ok());

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,7 @@ struct LivePlane {
     INFO(plan.status().ToString());
     REQUIRE(plan.ok());
     findings = plan->findings;
+    what_if = plan->what_if;
     std::string text;
     for (const TemplateChange& change : plan->templates) {
       for (const ClusterChange& cluster : change.clusters) {
@@ -123,7 +125,8 @@ struct LivePlane {
   }
   std::string last_diff;
   std::vector<Finding> findings;
-  config::Options daemon;  // The daemon's flags.
+  std::optional<WhatIf> what_if;  // Of the last plan.
+  config::Options daemon;         // The daemon's flags.
   std::vector<FleetEdit> edits;
 };
 

@@ -30,6 +30,14 @@ TemplateOutcome In(const std::set<std::string>& clusters) {
   return outcome;
 }
 
+// A Deployment that is not to be where another one of its team is.
+std::string Apart(const std::string& name) {
+  return absl::StrReplaceAll(
+      Workload(name, "{workloadAffinity: {antiAffinity: {groupByLabelKey: team}}}"),
+      {{"namespace: shop}\nspec:\n  replicas",
+        "namespace: shop, labels: {team: a}}\nspec:\n  replicas"}});
+}
+
 // A Deployment that was in m1 and m2, with what is told of it when this is left.
 struct Told {
   Fate fate;
@@ -91,25 +99,16 @@ TEST_CASE("What if: where another scheduler places a workload is not simulated")
 }
 
 TEST_CASE("What if: a placement that the sandbox cannot make pins nothing") {
-  constexpr char kRegions[] = R"(
-apiVersion: cluster.karmada.io/v1alpha1
-kind: Cluster
-metadata: {name: m1}
-spec: {region: north}
-)";
-  const Plan plan =
-      Ask(absl::StrCat(kRegions, Workload("web",
-                                          "{spreadConstraints: [{spreadByField: region, "
-                                          "minGroups: 1, maxGroups: 1}, {spreadByField: "
-                                          "cluster, minGroups: 1, maxGroups: 1}]}")),
-          {});
+  config::Options daemon = As(config::Release::kV1_19);
+  REQUIRE(daemon.gates.Set("WorkloadAffinity=true").ok());
+  const Plan plan = Ask(absl::StrCat(kClusters, Apart("web")), {}, daemon);
   REQUIRE(plan.templates.size() == 1);
   TemplateOutcome refused = In({});
   refused.not_scheduled = plan.templates[0].outcome.not_scheduled;
   refused.not_scheduled_reason = plan.templates[0].outcome.not_scheduled_reason;
   const Told told = Tell(refused);
   CHECK(told.fate.verdict == Verdict::kNotSimulated);
-  CHECK_THAT(told.fate.why, Catch::Contains("by region"));
+  CHECK_THAT(told.fate.why, Catch::Contains("by workload affinity"));
   CHECK_THAT(told.text, Catch::Contains("! not known where it goes: the sandbox's scheduler") &&
                             !Catch::Contains("in no cluster"));
   CHECK_THAT(told.page, Catch::Contains("It is not known where it goes"));
@@ -203,12 +202,7 @@ status:
 }
 
 TEST_CASE("What if: a placement by workload affinity is not simulated, with its gate") {
-  const std::string files = absl::StrCat(
-      kClusters,
-      absl::StrReplaceAll(
-          Workload("web", "{workloadAffinity: {antiAffinity: {groupByLabelKey: team}}}"),
-          {{"metadata: {name: web, namespace: shop}\nspec:\n  replicas",
-            "metadata: {name: web, namespace: shop, labels: {team: a}}\nspec:\n  replicas"}}));
+  const std::string files = absl::StrCat(kClusters, Apart("web"));
   config::Options daemon = As(BOTH_RELEASES);
   CHECK(FateOf(Ask(files, {Without("m1")}, daemon), "web").verdict == Verdict::kShrinks);
   REQUIRE(daemon.gates.Set("WorkloadAffinity=true").ok());

@@ -3,10 +3,18 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "api/resources.h"
 #include "base/yaml.h"
 #include "tests/lens/plan/what_if_questions.h"
 
 namespace lens::plan {
+namespace {
+
+FleetEdit Named(const std::string& joining) {
+  return *Joining(kube::Object::Make(api::Clusters().gvk, {"", joining}));
+}
+
+}  // namespace
 
 TEST_CASE("What if: a lost cluster moves nothing by itself, and the plan says why") {
   const std::string files = absl::StrCat(kClusters, kLostPolicy, Workload("web", kOneOfBoth));
@@ -186,6 +194,95 @@ metadata: {name: m3, labels: {tier: gold}}
     }
   }
   CHECK(moved > 0);
+}
+
+TEST_CASE("What if: a workload that is spread by region moves to the best cluster of another one") {
+  constexpr char kRegions[] = R"(
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: n1}
+spec: {region: north}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: n2}
+spec: {region: north}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: s1}
+spec: {region: south}
+)";
+  const auto spread = [](int least, int clusters) {
+    return absl::StrCat(
+        "{spreadConstraints: [{spreadByField: region, minGroups: ", least,
+        ", maxGroups: 2}, {spreadByField: cluster, minGroups: 1, maxGroups: ", clusters, "}]}");
+  };
+  const config::Options daemon = As(BOTH_RELEASES);
+  const auto files = [&](int least, int clusters) {
+    return absl::StrCat(kRegions, Workload("web", spread(least, clusters)));
+  };
+  const auto ask = [&](const std::string& workload, const std::string& cluster) {
+    const Plan plan = Ask(workload, {Without(cluster)}, daemon);
+    std::string text(NameOf(FateOf(plan, "web").verdict));
+    for (const ClusterChange& change : plan.templates.at(0).clusters) {
+      absl::StrAppend(&text, " ", change.cluster, " ", NameOf(change.action));
+    }
+    return text;
+  };
+  // Two regions: one cluster of each. What is in north stays in north.
+  CHECK(ask(files(2, 2), "n1") == "moves n1 delete n2 create s1 none");
+  // There is only one region left.
+  CHECK(ask(files(2, 2), "s1") == "pinned n1 none s1 delete");
+  // One region is enough: north has more clusters, and one is wanted.
+  CHECK(ask(files(1, 1), "n1") == "moves n1 delete n2 create");
+  CHECK(ask(files(1, 2), "n1") == "shrinks n1 delete n2 none");
+}
+
+TEST_CASE("What if: a cluster that joins may have other questions, such as about its labels") {
+  const std::string gold = "{clusterAffinity: {labelSelector: {matchLabels: {tier: gold}}}}";
+  const std::string files = absl::StrCat(kClusters, Workload("web", gold));
+  const config::Options daemon = As(BOTH_RELEASES);
+  const FleetEdit joins = Named("m3");
+  const FleetEdit label = *ParseLabel("m3:tier=gold");
+  CHECK(FateOf(Ask(files, {joins}, daemon), "web").verdict == Verdict::kUnchanged);
+  for (const auto& edits : {std::vector<FleetEdit>{joins, label}, {label, joins}}) {
+    const Plan plan = Ask(files, edits, daemon);
+    CHECK(FateOf(plan, "web").verdict == Verdict::kSpreads);
+    CHECK(plan.what_if->notes.size() == 1);
+  }
+  const Plan closed = Ask(files, {joins, label, Cordoned("m3")}, daemon);
+  CHECK(FateOf(closed, "web").verdict == Verdict::kUnchanged);
+}
+
+TEST_CASE("What if: changes of one kind are there at the same time when one of them moves") {
+  // Those before n9 have less and less room. It would stay in the first one that it comes to.
+  std::string files = absl::StrCat(kClusters, "---\n");
+  std::vector<FleetEdit> edits = {*ParseLabel("m1:tier-"), *ParseLabel("m2:tier-")};
+  for (int i = 1; i <= 9; ++i) {
+    absl::StrAppend(&files,
+                    "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: n", i,
+                    "}\nstatus: {resourceSummary: {allocatable: {cpu: \"9\", pods: \"", 100 + i,
+                    "\"}}}\n---\n");
+    edits.push_back(*ParseLabel(absl::StrCat("n", i, ":tier=gold")));
+  }
+  const std::string one_gold =
+      "{clusterAffinity: {labelSelector: {matchLabels: {tier: gold}}}, spreadConstraints: "
+      "[{spreadByField: cluster, minGroups: 1, maxGroups: 1}]}";
+  const Plan plan = Ask(absl::StrCat(files, Workload("web", one_gold)), edits, As(BOTH_RELEASES));
+  REQUIRE(plan.templates.size() == 1);
+  CHECK(plan.templates[0].outcome.targets == std::set<std::string>{"n9"});
+}
+
+TEST_CASE("What if: what stays in a cluster that it should leave stays, also if it spreads") {
+  const std::string files = absl::StrCat(kClusters, Workload("web", "{clusterAffinity: {}}"));
+  const Plan plan = Ask(files, {Named("m3"), Drained("m1")}, As(BOTH_RELEASES));
+  CHECK(FateOf(plan, "web").verdict == Verdict::kStays);
+  CHECK_THAT(Found(plan, finding::kStays), Catch::Contains("Cluster m1: 1 template stays there"));
+  CHECK(plan.templates.at(0).outcome.targets.contains("m3"));
+  CHECK(FateOf(Ask(files, {Named("m3")}, As(config::Release::kV1_18)), "web").verdict ==
+        Verdict::kSpreads);
 }
 
 }  // namespace lens::plan

@@ -169,6 +169,112 @@ TEST_CASE("placements choose clusters and replicas") {
   }
 }
 
+TEST_CASE("a spread by region chooses the best clusters of the best regions") {
+  const auto in = [](const char* region, const char* name, int64_t pods) {
+    return Cluster(name, absl::StrCat(R"({"region": ")", region, R"("})"), "{}", pods);
+  };
+  const std::vector<kube::ObjectPtr> clusters = {in("eu", "e1", 20), in("eu", "e2", 10),
+                                                 in("us", "u1", 30), in("us", "u2", 5),
+                                                 in("ap", "a1", 8),  Cluster("nowhere")};
+  struct Case {
+    const char* name;
+    int regions[2], clusters[2];
+    int64_t replicas;
+    const char* division;  // Of replicaScheduling; "" for duplicated ones.
+    const char* targets;
+    const char* result;  // Or the message.
+  };
+  const Case cases[] = {
+      // eu and us score 2000 each, ap 1000: eu and us, and the roomiest cluster of each.
+      {"two regions", {2, 2}, {2, 2}, 3, "", "", "e1=3 u1=3"},
+      {"the most room of the rest is next", {2, 2}, {2, 3}, 3, "", "", "e1=3 e2=3 u1=3"},
+      // Only u1 has room for 25; regions without room score 0.
+      {"a region without room is worse", {1, 1}, {1, 1}, 25, "", "", "u1=25"},
+      {"room counts more than what is there", {2, 2}, {2, 2}, 3, "", "a1", "e1=3 u1=3"},
+      // us scores 2050 for u2, which is there.
+      {"what is there breaks a tie", {1, 1}, {1, 1}, 3, "", "u2", "u2=3"},
+      {"each region has one", {3, 3}, {3, 3}, 3, "", "", "a1=3 e1=3 u1=3"},
+      {"regions go before the most clusters", {3, 3}, {1, 1}, 3, "", "", "a1=3 e1=3 u1=3"},
+      // The share of one region is 24: eu has 30 and us 35, both score 24000, and eu is found
+      // first.
+      {"divided", {1, 1}, {1, 2}, 24, "Aggregated", "", "e1=16 e2=8"},
+      // eu has room for 30 of 32, us for 35.
+      {"divided where there is room", {1, 1}, {1, 2}, 32, "Aggregated", "", "u1=27 u2=5"},
+      {"too few regions",
+       {4, 4},
+       {4, 4},
+       3,
+       "",
+       "",
+       "the number of feasible region is less than spreadConstraint.MinGroups"},
+      {"too few clusters",
+       {1, 1},
+       {3, 3},
+       3,
+       "",
+       "",
+       "the number of clusters is less than the cluster spreadConstraint.MinGroups"},
+      // us has the most room, and u1 of it gets nothing more, for one cluster is chosen.
+      {"the room is not looked at before",
+       {1, 1},
+       {1, 1},
+       32,
+       "Aggregated",
+       "",
+       "Clusters available replicas 30 are not enough to schedule."},
+      // A static weight names the clusters; those without a region are left out all the same.
+      {"ignored with a static weight",
+       {1, 1},
+       {1, 1},
+       5,
+       "Weighted",
+       "",
+       "a1=1 e1=1 e2=1 u1=1 u2=1"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    std::string placement = absl::StrCat(
+        R"({"spreadConstraints": [{"spreadByField": "region", "minGroups": )", c.regions[0],
+        R"(, "maxGroups": )", c.regions[1], R"(}, {"spreadByField": "cluster", "minGroups": )",
+        c.clusters[0], R"(, "maxGroups": )", c.clusters[1], "}]");
+    if (*c.division != '\0') {
+      absl::StrAppend(&placement, R"(, "replicaScheduling": {"replicaSchedulingType": "Divided",
+          "replicaDivisionPreference": ")",
+                      c.division, "\"}");
+    }
+    const std::string targets =
+        *c.targets == '\0' ? "{}"
+                           : absl::StrCat(R"({"clusters": [{"name": ")", c.targets, R"("}]})");
+    const Placement result = Place(Binding(placement + "}", c.replicas, targets), clusters, false);
+    CHECK((result.clusters.empty() ? result.message : Text(result.clusters)) == c.result);
+  }
+}
+
+TEST_CASE("a spread by zone or provider only leaves out clusters that have none, as upstream") {
+  const std::vector<kube::ObjectPtr> clusters = {
+      Cluster("m1", R"({"zones": ["a"], "provider": "p"})"),
+      Cluster("m2", R"({"zones": ["a"], "provider": "p"})"), Cluster("m3", "{}", "{}", 900)};
+  const auto place = [&](const std::string& constraints) {
+    return Place(Binding(absl::StrCat(R"({"spreadConstraints": [)", constraints, "]}")), clusters,
+                 false);
+  };
+  const std::string two = R"({"spreadByField": "cluster", "minGroups": 1, "maxGroups": 2})";
+  for (const char* field : {"zone", "provider"}) {
+    const std::string by =
+        absl::StrCat(R"({"spreadByField": ")", field, R"(", "minGroups": 2, "maxGroups": 2})");
+    // There is one zone, and two are wanted.
+    CHECK(Text(place(absl::StrCat(by, ",", two)).clusters) == "m1=3 m2=3");
+    const Placement alone = place(by);
+    CHECK(alone.outcome == Outcome::kSchedulerError);
+    CHECK(alone.message == "just support cluster and region spread constraint");
+  }
+  CHECK(Text(place(two).clusters) == "m1=3 m3=3");
+  const Placement nowhere = Place(
+      Binding(absl::StrCat(R"({"spreadConstraints": [{"spreadByField": "zone"},)", two, "]}")),
+      {clusters[2]}, false);
+  CHECK(nowhere.message == "0/1 clusters are available: 1 cluster(s) did not have zones property.");
+}
+
 TEST_CASE("a binding that fits nowhere learns why") {
   const Placement result =
       Place(Binding(R"({"clusterAffinity": {"clusterNames": ["m9"]}})"),

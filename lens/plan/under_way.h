@@ -1,0 +1,33 @@
+// Evictions that are under way before anything changes. A plan takes them to have ended by then,
+// and says so.
+#ifndef LENS_PLAN_UNDER_WAY_H_
+#define LENS_PLAN_UNDER_WAY_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kube/meta/object.h"
+#include "lens/plan/dry_failover.h"
+#include "lens/plan/fleet_edit.h"
+
+namespace lens::plan {
+
+// How many evictions, by the cluster that they are from.
+struct EvictionsUnderWay {
+  std::map<std::string, size_t> begun;
+  std::map<std::string, size_t> of_users;  // Which a user has to end (suppressDeletion).
+  // Which a taint that is there already causes, and which have not begun.
+  std::map<std::string, size_t> pending;
+
+  // Counts the tasks of a binding. One that only keeps a workload away has ended.
+  void CountTasks(const kube::Object& binding);
+  void CountPending(const std::vector<Departure>& departures);
+  // Returns a sentence for each kind of eviction from each cluster.
+  std::vector<std::string> Notes(const std::vector<FleetEdit>& edits) const;
+};
+
+}  // namespace lens::plan
+
+#endif  // LENS_PLAN_UNDER_WAY_H_
