@@ -53,6 +53,7 @@ class Reader {
     }
     if (IsOwnGroup(question_.gvk.group)) return ReadOwnObject();
     ReadConfiguration();
+    ReadContents();
     ASSIGN_OR_RETURN(Chain chain, Make());
     ReadWorks(chain);
     ASSIGN_OR_RETURN(chain, Make());  // Whose Works have events depends on what they say.
@@ -230,6 +231,14 @@ class Reader {
     TryGet(api::Namespaces(), {"", question_.key.ns}).IgnoreError();
     const api::BindingAddress at = api::BindingOf("Namespace", {"", question_.key.ns});
     TryGet(at.resource, at.key).IgnoreError();
+  }
+
+  // Reads the bindings in a Namespace that is being deleted, which do not go without the daemon.
+  // Who may not read them does without.
+  void ReadContents() {
+    const kube::ObjectPtr object = FirstRead();
+    if (question_.gvk != api::Namespaces().gvk || object == nullptr) return;
+    if (object->IsDeleting()) TryList(api::ResourceBindings(), object->name()).IgnoreError();
   }
 
   // Returns the object that is asked about; nullptr when there is none.

@@ -201,7 +201,7 @@ Findings MemberObjectIsBeingDeleted(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (place.answer == nullptr || place.answer->object == nullptr) return {};
     if (!place.answer->object->IsDeleting()) return {};
-    const std::string waits = WaitsForFinalizers(*place.answer->object);
+    const std::string waits = WhatItWaitsFor(*place.answer->object);
     return {kStep,
             waits.empty() ? Grade::kWaiting : Grade::kStuck,
             absl::StrCat(chain.Name(), " is being deleted in ", place.cluster, ", by others than ",
@@ -222,13 +222,13 @@ Findings MemberObjectIsLeaving(const Chain& chain) {
     const bool ours = answer.object->Label(api::kManagedLabel) == api::kManagedValue;
     const auto expected = api::BindingView(*chain.binding).ExpectedClusters();
     if (!ours || expected.count(cluster) > 0 || chain.works.count(cluster) > 0) continue;
-    const std::string waits = WaitsForFinalizers(*answer.object);
+    const std::string waits = WhatItWaitsFor(*answer.object);
     const std::string text = absl::StrCat(chain.Name(), " is still in ", cluster,
                                           ", which it leaves: it is being deleted there",
                                           waits.empty() ? "" : " and waits", waits);
     findings.push_back({kStep, waits.empty() ? Grade::kWaiting : Grade::kStuck, text,
                         waits.empty() ? "see in that cluster why it does not end"
-                                      : absl::StrCat("see in ", cluster, kWhoseFinalizers),
+                                      : AdviceForHeld(*answer.object, cluster),
                         cluster});
   }
   return findings;

@@ -304,11 +304,17 @@ Findings ClusterIsLeaving(const Chain& chain) {
   }
   if (waits.empty()) return {};
   // Bindings that name it are waited for when its Works have gone.
-  return {{kStep, Grade::kStuck,
-           absl::StrCat(chain.Name(), " is being deleted since ",
-                        chain.object->metadata()["deletionTimestamp"].AsString(), " and waits for ",
-                        absl::StrJoin(waits, ", and for ")),
-           AdviceForLeaving(chain, works.empty() ? bindings : Objects())}};
+  Finding finding{kStep, Grade::kStuck,
+                  absl::StrCat(chain.Name(), " is being deleted since ",
+                               chain.object->metadata()["deletionTimestamp"].AsString(),
+                               " and waits for ", absl::StrJoin(waits, ", and for ")),
+                  AdviceForLeaving(chain, works.empty() ? bindings : Objects())};
+  finding.waits_for = Program::kControllerManager;
+  if (!CheckProgram(chain, finding).empty()) return {std::move(finding)};
+  // Its agent removes what is in it, and the scheduler takes it out of bindings.
+  finding.waits_for = works.empty() ? Program::kScheduler : AppliesIn(chain, chain.asked.key.name);
+  if (finding.waits_for == Program::kAgent) finding.cluster = chain.asked.key.name;
+  return {std::move(finding)};
 }
 
 // The condition is written within seconds by who looks at the cluster.
