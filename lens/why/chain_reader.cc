@@ -27,8 +27,10 @@
 #include "lens/why/agents.h"
 #include "lens/why/matching.h"
 #include "lens/why/member_reader.h"
+#include "lens/why/pods.h"
 #include "lens/why/questions.h"
 #include "lens/why/seen_now.h"
+#include "overrides/policy.h"
 
 namespace lens::why {
 namespace {
@@ -67,6 +69,7 @@ class Reader {
     NoteSecrets(chain);
     AskOthers(chain, {*resource, question_.key, {}}, secret);
     AskForNeeds(chain, secret);
+    AskForPods(chain, secret);
     chain.spaces =
         AskMembers({api::Namespaces(), {"", question_.key.ns}, ClustersWithoutNamespace(chain)},
                    plane_.config, secret, stop_);
@@ -108,6 +111,7 @@ class Reader {
       NoteUnserved(object.spec()["target"]);
     }
     if (is_override) ReadSelected(object, "");
+    if (is_override) ReadChanged(object);
   }
 
   // Reads what the policy may select: objects of its namespace, or of those that its selectors
@@ -126,6 +130,24 @@ class Reader {
       options.fields = {"metadata"};
       if (resource->namespaced && ns.empty()) options.label_selector = labels_anywhere;
       List(*resource, ns, options);
+    }
+  }
+
+  // Reads the Works of what the override policy selects, by which one sees whether clusters take
+  // what it makes. Who may not read them does without.
+  void ReadChanged(const kube::Object& object) {
+    const overrides::Policy policy(kube::Share(kube::Object(object)));
+    std::vector<std::string> names;
+    for (const kube::ObjectPtr& selected : objects_) {
+      if (names.size() == kMostWorks) break;
+      if (IsOwnGroup(selected->gvk().group) || policy.rules().empty()) continue;
+      if (policy.Rank(*selected) == api::SelectorMatch::kNone) continue;
+      names.push_back(api::WorkName(selected->kind(), selected->name(), selected->ns()));
+    }
+    for (const std::string& name : names) {
+      kube::ListOptions options;
+      options.field_selector = absl::StrCat("metadata.name=", name);
+      TryList(api::Works(), "", options).IgnoreError();
     }
   }
 
@@ -170,6 +192,7 @@ class Reader {
     if (is_policy && object != nullptr) ReadForPolicy(*object);
     if (question_.gvk == api::Clusters().gvk && object != nullptr) {
       List(api::Works(), api::ExecutionNamespace(question_.key.name));
+      TryList(api::ClusterTaintPolicies(), "").IgnoreError();
       if (object->IsDeleting()) List(api::ResourceBindings(), "");
       if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
     }
@@ -188,6 +211,11 @@ class Reader {
     chain.unserved = unserved_;
     chain.lost_target = std::move(lost_target);
     chain.target_is_unbound = target_is_unbound_;
+    const bool is_tainted = question_.gvk == api::Clusters().gvk && chain.object != nullptr &&
+                            !chain.object->spec()["taints"].empty();
+    if (is_tainted) {
+      chain.object = WithOwners(plane_.client, api::Clusters(), *chain.object, stop_);
+    }
     const kube::Resource* kind = ServedAs(plane_.discovery, question_.gvk);
     if (object == nullptr && kind != nullptr) LookElsewhere(*kind, chain);
     return chain;
@@ -418,6 +446,21 @@ class Reader {
         if (answer.status.ok() && answer.object == nullptr) chain.lacking[name].push_back(need);
       }
     }
+  }
+
+  // Asks the members in which the workload is not well for its Pods, which say why.
+  void AskForPods(Chain& chain, const members::SecretLookup& secrets) {
+    std::vector<PodQuestion> questions;
+    for (const auto& [name, work] : chain.works) {
+      const auto cluster = chain.clusters.find(name);
+      if (cluster == chain.clusters.end() || !chain.Concerns(name)) continue;
+      if (!ArePodsOfInterest(chain, name, *work)) continue;
+      const std::string selector = PodSelectorOf(*chain.members[name].object);
+      if (selector.empty() || questions.size() == kMostWorks) continue;
+      questions.push_back({cluster->second, question_.key.ns, selector});
+    }
+    if (questions.empty()) return;
+    chain.pods = AskMembersForPods(questions, plane_.config, secrets, stop_);
   }
 
   kube::ObjectPtr Secret(const kube::ObjectKey& key) {

@@ -22,6 +22,7 @@
 #include "lens/why/health.h"
 #include "lens/why/interpretation.h"
 #include "lens/why/lost_cluster.h"
+#include "lens/why/pods.h"
 #include "lens/why/refusals.h"
 #include "lens/why/reported.h"
 #include "lens/why/seen_now.h"
@@ -30,6 +31,8 @@ namespace lens::why {
 namespace {
 
 constexpr Step kStep = Step::kMember;
+// Of a Deployment that has been rolled out.
+constexpr char kRevisionAnnotation[] = "deployment.kubernetes.io/revision";
 constexpr size_t kPathsShown = 5, kPathsInEvidence = 50;
 
 // A cluster that has a Work for the template.
@@ -312,8 +315,10 @@ Findings MemberObjectDiffers(const Chain& chain) {
 // It has arrived, and it is what its health calls healthy; but nobody runs it again.
 Findings MemberJobHasFailed(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
-    const std::string why = FailureOfJob(chain, place.cluster, place.work);
+    std::string why = FailureOfJob(chain, place.cluster, place.work);
     if (why.empty()) return {};
+    const std::vector<PodTrouble> troubles = PodTroublesIn(chain, place.cluster);
+    if (!troubles.empty()) absl::StrAppend(&why, "; ", troubles[0].text);
     return {kStep, Grade::kStuck,
             absl::StrCat(chain.Name(), " has failed in ", place.cluster, ": ", why),
             absl::StrCat(LookAtIt(chain, place.cluster),
@@ -322,15 +327,64 @@ Findings MemberJobHasFailed(const Chain& chain) {
   });
 }
 
+// Jobs have no health; but their Pods say what keeps them from running.
+Findings MemberJobDoesNotRun(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    const bool is_job = chain.asked.gvk.kind == "Job";
+    if (!is_job || HealthIn(chain, place.work) == api::kUnhealthy) return {};
+    if (!FailureOfJob(chain, place.cluster, place.work).empty()) return {};
+    const std::vector<PodTrouble> troubles = PodTroublesIn(chain, place.cluster);
+    if (troubles.empty()) return {};
+    return {
+        kStep, Grade::kStuck,
+        absl::StrCat(chain.Name(), " does not get on in ", place.cluster, ": ", troubles[0].text),
+        troubles[0].advice};
+  });
+}
+
+// Returns whether the Deployment has been paused since before its first rollout in the cluster, so
+// that it has no ReplicaSet there and no Pods: that is what makes it unhealthy.
+bool HasNeverRolledOut(const Chain& chain, const Place& place) {
+  const kube::Gvk& gvk = chain.asked.gvk;
+  const bool is_paused =
+      gvk.group == "apps" && gvk.kind == "Deployment" && chain.object->spec()["paused"].AsBool();
+  if (!is_paused || HealthIn(chain, place.work) != api::kUnhealthy) return false;
+  const bool is_here = place.answer != nullptr && place.answer->object != nullptr;
+  const bool has_revision =
+      is_here && !place.answer->object->Annotation(kRevisionAnnotation).empty();
+  const json::Value status =
+      is_here ? place.answer->object->status() : StatusIn(chain, place.work).status;
+  return !status.is_null() && !has_revision && status["replicas"].AsInt(0) == 0;
+}
+
+Findings MemberObjectIsPaused(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (!HasNeverRolledOut(chain, place)) return {};
+    Finding finding{kStep, Grade::kStuck,
+                    absl::StrCat(chain.Name(),
+                                 " is paused since before its first rollout (spec.paused of the "
+                                 "template), so ",
+                                 place.cluster, " makes no Pods of it"),
+                    AdviceForPaused(chain)};
+    finding.is_wanted = true;
+    return finding;
+  });
+}
+
 Findings MemberObjectIsUnhealthy(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (HealthIn(chain, place.work) != api::kUnhealthy) return {};
+    if (HasNeverRolledOut(chain, place)) return {};
     Finding finding{
         kStep, Grade::kStuck,
         absl::StrCat(chain.Name(), " is in ", place.cluster, ", but it is not healthy there")};
     finding.evidence = ReasonsForBadHealth(chain, place.cluster, place.work);
     finding.advice = AdviceForBadHealth(chain, place.cluster, finding.evidence);
     if (!finding.evidence.empty()) absl::StrAppend(&finding.cause, ": ", finding.evidence[0]);
+    const std::string unread = WhyPodsUnread(chain, place.cluster);
+    if (!unread.empty()) {
+      absl::StrAppend(&finding.cause, " (its Pods there could not be read: ", unread, ")");
+    }
     return finding;
   });
 }
@@ -397,6 +451,10 @@ constexpr Check kChecks[] = {
      "it differs in $:", MemberObjectDiffers},
     {"member-failed", "Has the Job in the member failed?",
      "it has failed in $:", MemberJobHasFailed},
+    {"member-job", "Do the Pods of the Job in the member run?",
+     "its Pods do not run in $:", MemberJobDoesNotRun},
+    {"member-paused", "Is the Deployment paused before its first rollout?",
+     "it is paused, and has never been rolled out in $", MemberObjectIsPaused},
     {"member-unhealthy", "Is the member's object healthy?",
      "it is not healthy in $:", MemberObjectIsUnhealthy},
     {"status-not-interpreted", "Is its status understood?",

@@ -27,6 +27,7 @@
 #include "lens/why/named_clusters.h"
 #include "lens/why/own_objects.h"
 #include "lens/why/own_registries.h"
+#include "lens/why/own_taints.h"
 #include "lens/why/preemption.h"
 #include "lens/why/refusals.h"
 
@@ -406,8 +407,14 @@ std::string OwnState(const Chain& chain) {
   if (IsCluster(chain)) {
     const json::Value* ready =
         kube::FindCondition(api::ClusterView(*chain.object).Conditions(), api::kClusterReady);
-    return absl::StrCat(chain.Name(), " is ready", ready == nullptr ? "" : Since(*ready),
-                        ", and has ", Count(chain.own_works.size(), "Work"));
+    std::string state =
+        absl::StrCat(chain.Name(), " is ready", ready == nullptr ? "" : Since(*ready), ", and has ",
+                     Count(chain.own_works.size(), "Work"));
+    const std::vector<std::string> taints = TaintsThatKeepAway(*chain.object);
+    if (!taints.empty()) {
+      absl::StrAppend(&state, "; what does not tolerate ", Some(taints), " is not placed there");
+    }
+    return state;
   }
   if (IsRegistry(chain)) return RegistryState(chain);
   return absl::StrCat(chain.Name(), " reports nothing that fails");

@@ -21,6 +21,7 @@
 #include "lens/why/own_objects.h"
 #include "lens/why/own_registries.h"
 #include "lens/why/own_scaling.h"
+#include "lens/why/own_taints.h"
 
 namespace lens::why {
 namespace {
@@ -325,6 +326,8 @@ constexpr Check kChecks[] = {
      "being deleted, and waits:", OwnObjectIsBeingDeleted},
     {"template-deleting", "Is it being deleted?",
      "being deleted, and waits:", TemplateIsBeingDeleted},
+    {"own-object-idle", "Does something look at an object of Karmada's own?",
+     "nothing looks at it:", OwnObjectIsNotLookedAt},
     {"autoscaler-target", "Does what an autoscaler scales exist?",
      "what it scales does not exist:", AutoscalerHasNoTarget},
     {"autoscaler-nowhere", "Is what it scales in a cluster?",
@@ -358,6 +361,8 @@ constexpr Check kChecks[] = {
      "an override policy selects nothing:", OverrideSelectsNothing},
     {"override-nowhere", "Does the override policy apply to a cluster?",
      "an override policy applies to no cluster:", OverrideAppliesNowhere},
+    {"override-refused", "Does a cluster take what the override policy makes?",
+     "a cluster refuses what an override policy makes:", OverrideIsRefused},
     {"configuration-broken", "Would admission accept a configuration of the interpreter?",
      "a configuration of the interpreter is broken:", ConfigurationIsBroken},
     {"customization-kind", "Does the control plane serve what a customization is for?",
@@ -372,12 +377,12 @@ constexpr Check kChecks[] = {
      "no provider has an endpoint:", ServiceHasNoEndpoints},
     {"policy-lacks", "Have the templates of the policy arrived?",
      "templates of a policy have not arrived:", PolicyDoesNotBringAll},
+    {"cluster-tainted", "Does a taint keep templates away from the Cluster?",
+     "a taint keeps templates away:", ClusterIsTainted},
     {"cluster-lacks", "Does the cluster have its Works?",
      "Works are not applied in a cluster:", ClusterLacksWorks},
     {"own-object-warned", "Do events say that an object of Karmada's own fails?",
      "an event warns of it:", OwnObjectIsWarnedOf},
-    {"own-object-idle", "Does something look at an object of Karmada's own?",
-     "nothing looks at it:", OwnObjectIsNotLookedAt},
     {"template-owned", "Does something else propagate it?",
      "something else propagates it:", TemplateHasAnotherOwner},
     {"template-protected", "Is it protected from deletion?", "protected from deletion",

@@ -126,6 +126,25 @@ std::vector<std::string> ChecksIn(const std::string& name) {
   return checks;
 }
 
+TEST_CASE("Lens: each taint of a cluster says since when it is there, and who sets it") {
+  std::vector<std::string> notes;
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    if (situation.Text("name") != "a cluster has taints, of a policy and of somebody") continue;
+    for (const lens::why::Finding& finding : diagnosis.findings) {
+      notes.push_back(finding.cause + "; " + finding.advice);
+    }
+  }
+  CHECK(notes == std::vector<std::string>{
+                     "Cluster member1 gets nothing new that does not tolerate its taint "
+                     "zone=edge:NoSchedule, since 2026-01-01T10:00:00Z, which ClusterTaintPolicy "
+                     "edges is for; see the conditions of ClusterTaintPolicy edges, by which it is "
+                     "set and taken away",
+                     "Cluster member1 gets nothing new that does not tolerate its taint "
+                     "broken:NoExecute, by kubectl-edit, who has written the taints last; when it "
+                     "shall get something again: karmadactl taint clusters member1 "
+                     "broken:NoExecute-"});
+}
+
 TEST_CASE("Lens: nobody is told to wait a moment for a policy that waits itself") {
   CHECK(ChecksIn("the policy is lazy") == std::vector<std::string>{"policy-lazy"});
   CHECK(ChecksIn("a lazy policy was changed") == std::vector<std::string>{"policy-lazy"});
