@@ -26,8 +26,8 @@
 #include "kube/client/errors.h"
 #include "lens/why/agents.h"
 #include "lens/why/matching.h"
+#include "lens/why/member_questions.h"
 #include "lens/why/member_reader.h"
-#include "lens/why/pods.h"
 #include "lens/why/questions.h"
 #include "lens/why/seen_now.h"
 #include "overrides/policy.h"
@@ -35,10 +35,8 @@
 namespace lens::why {
 namespace {
 
-constexpr size_t kMostWorks = 10;  // The first ones stand for all.
-constexpr size_t kMostNeeds = 20;
+constexpr size_t kMostWorks = 10;   // The first ones stand for all.
 constexpr size_t kMostMissing = 3;  // Those that are looked for in other namespaces.
-constexpr size_t kMostOthers = 16;  // Clusters of a control plane of which all are asked.
 constexpr const char* kLeases[] = {api::kControllerManager, api::kScheduler};
 
 class Reader {
@@ -67,9 +65,10 @@ class Reader {
     const auto secret = [this](const kube::ObjectKey& key) { return Secret(key); };
     chain.members = AskMembers(members, plane_.config, secret, stop_);
     NoteSecrets(chain);
-    AskOthers(chain, {*resource, question_.key, {}}, secret);
-    AskForNeeds(chain, secret);
-    AskForPods(chain, secret);
+    const Asking asking{plane_.config, plane_.discovery, secret, stop_};
+    AskOthers(asking, *resource, chain);
+    AskForNeeds(asking, chain);
+    AskForPods(asking, chain);
     chain.spaces =
         AskMembers({api::Namespaces(), {"", question_.key.ns}, ClustersWithoutNamespace(chain)},
                    plane_.config, secret, stop_);
@@ -406,61 +405,6 @@ class Reader {
     if (chain.binding != nullptr) EventsAbout(chain.binding->kind(), chain.binding->key());
     const std::vector<Match> matches = Matches(chain);
     if (!matches.empty()) EventsAbout(matches[0].policy->kind(), matches[0].policy->key());
-  }
-
-  // Asks the ready ones of the other clusters, too, if they are few: the object may not have left
-  // them yet. That one of them has none, or does not answer, is of no interest.
-  void AskOthers(Chain& chain, MemberQuestion question, const members::SecretLookup& secrets) {
-    if (chain.object == nullptr || chain.clusters.size() > kMostOthers) return;
-    for (const auto& [name, cluster] : chain.clusters) {
-      if (chain.members.count(name) > 0 || !chain.Concerns(name)) continue;
-      if (api::ClusterView(*cluster).IsReady()) question.clusters.push_back(cluster);
-    }
-    for (auto& [name, answer] : AskMembers(question, plane_.config, secrets, stop_)) {
-      if (answer.status.ok() && answer.object != nullptr) chain.members[name] = answer;
-    }
-  }
-
-  // Asks the members in which the object is not healthy for what it needs there. That one does not
-  // answer, or does not serve a kind, says nothing.
-  void AskForNeeds(Chain& chain, const members::SecretLookup& secrets) {
-    Objects clusters;
-    for (const auto& [name, work] : chain.works) {
-      const auto cluster = chain.clusters.find(name);
-      const auto answer = chain.members.find(name);
-      const bool answers = answer != chain.members.end() && answer->second.object != nullptr;
-      if (!answers || cluster == chain.clusters.end() || !chain.Concerns(name)) continue;
-      if (HealthIn(chain, *work) == api::kUnhealthy) clusters.push_back(cluster->second);
-      if (clusters.size() == kMostWorks) break;
-    }
-    if (clusters.empty() || chain.object == nullptr) return;
-    std::vector<api::DependentReference> needs = NeedsOfMembers(*chain.object);
-    needs.insert(needs.begin(), chain.needed.begin(), chain.needed.end());
-    if (needs.size() > kMostNeeds) needs.resize(kMostNeeds);
-    for (const api::DependentReference& need : needs) {
-      const kube::Resource* resource = ServedAs(plane_.discovery, need.gvk());
-      if (resource == nullptr || need.name.empty()) continue;
-      const kube::ObjectKey key{resource->namespaced ? need.ns : "", need.name};
-      for (auto& [name, answer] :
-           AskMembers({*resource, key, clusters}, plane_.config, secrets, stop_)) {
-        if (answer.status.ok() && answer.object == nullptr) chain.lacking[name].push_back(need);
-      }
-    }
-  }
-
-  // Asks the members in which the workload is not well for its Pods, which say why.
-  void AskForPods(Chain& chain, const members::SecretLookup& secrets) {
-    std::vector<PodQuestion> questions;
-    for (const auto& [name, work] : chain.works) {
-      const auto cluster = chain.clusters.find(name);
-      if (cluster == chain.clusters.end() || !chain.Concerns(name)) continue;
-      if (!ArePodsOfInterest(chain, name, *work)) continue;
-      const std::string selector = PodSelectorOf(*chain.members[name].object);
-      if (selector.empty() || questions.size() == kMostWorks) continue;
-      questions.push_back({cluster->second, question_.key.ns, selector});
-    }
-    if (questions.empty()) return;
-    chain.pods = AskMembersForPods(questions, plane_.config, secrets, stop_);
   }
 
   kube::ObjectPtr Secret(const kube::ObjectKey& key) {

@@ -1,3 +1,7 @@
+// Reasons are ordered by what says most: failures that the object's conditions name, what its Pods
+// say, what the rule for its health says, or else the last event, and what only follows from these.
+// No state.
+
 #include "lens/why/health.h"
 
 #include <algorithm>

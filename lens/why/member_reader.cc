@@ -1,3 +1,7 @@
+// Each member is asked on a thread of its own, a few at the same time: first with the credentials
+// of its Cluster, then through the control plane's proxy, whose answer counts only if it has
+// something. What could not be asked is in the answer, so that nothing is lost. No state.
+
 #include "lens/why/member_reader.h"
 
 #include <algorithm>
