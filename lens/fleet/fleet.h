@@ -32,6 +32,8 @@ struct Trouble {
   std::string brief;     // BriefOf(cause).
   std::string headline;  // The first line of `why` about it, as far as lists tell.
   absl::Time since;      // absl::InfinitePast(): it is not known.
+  // What stops it in other clusters for another reason: one for each reason, the first few.
+  std::vector<Trouble> elsewhere = {};
 
   std::string Name() const;  // "Deployment shop/web".
 };

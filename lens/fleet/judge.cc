@@ -6,9 +6,11 @@
 #include "lens/fleet/judge.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "api/binding.h"
 #include "api/binding_address.h"
 #include "api/dependencies.h"
@@ -43,6 +45,29 @@ std::string GoverningPolicy(const why::Chain& chain) {
   const kube::ObjectPtr& claimed = chain.object != nullptr ? chain.object : chain.binding;
   if (claimed != nullptr) why::ClaimingPolicy(chain, *claimed, &claim);
   return claim;
+}
+
+constexpr size_t kMostElsewhere = 5;  // The first ones stand for all.
+
+// Returns the text with the same word in place of the cluster's name.
+std::string WithoutCluster(const why::Finding& finding) {
+  return absl::StrReplaceAll(finding.cause, {{finding.cluster, "$"}});
+}
+
+// Returns what stops the template in other clusters than the cause, and for another reason: the
+// first finding of each cluster, those with the same reason as one.
+std::vector<why::Finding> StoppedElsewhere(const why::Diagnosis& diagnosis) {
+  const why::Finding& cause = *diagnosis.cause;
+  std::vector<why::Finding> others;
+  if (cause.cluster.empty() || cause.grade != why::Grade::kStuck) return others;
+  std::set<std::string> clusters = {cause.cluster}, reasons = {WithoutCluster(cause)};
+  for (const why::Finding& finding : diagnosis.findings) {
+    const bool counts = finding.grade == cause.grade && finding.is_wanted == cause.is_wanted;
+    if (!counts || finding.cluster.empty() || others.size() == kMostElsewhere) continue;
+    if (!clusters.insert(finding.cluster).second) continue;
+    if (reasons.insert(WithoutCluster(finding)).second) others.push_back(finding);
+  }
+  return others;
 }
 
 }  // namespace
@@ -135,6 +160,13 @@ std::optional<Trouble> Judge::Of(const Candidate& candidate, const EventsByObjec
   trouble.brief = why::BriefOf(trouble.cause);
   trouble.headline = std::move(diagnosis.headline);
   trouble.since = why::SinceWhen(chain, trouble.cause);
+  for (const why::Finding& finding : StoppedElsewhere(diagnosis)) {
+    Trouble other{candidate.gvk, candidate.key, trouble.policy, finding};
+    other.brief = why::BriefOf(finding);
+    other.headline = finding.cause;
+    other.since = why::SinceWhen(chain, finding);
+    trouble.elsewhere.push_back(std::move(other));
+  }
   return trouble;
 }
 

@@ -67,6 +67,9 @@ std::vector<Group> GroupsOf(const Fleet& fleet) {
   std::map<std::string, Group> by_brief;
   for (const Trouble& trouble : fleet.troubles) {
     by_brief[trouble.brief].troubles.push_back(&trouble);
+    for (const Trouble& other : trouble.elsewhere) {
+      by_brief[other.brief].troubles.push_back(&other);
+    }
   }
   std::vector<Group> groups;
   for (auto& [brief, group] : by_brief) {

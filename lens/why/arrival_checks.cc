@@ -19,6 +19,7 @@
 #include "api/resources.h"
 #include "api/work.h"
 #include "lens/why/checks.h"
+#include "lens/why/health.h"
 #include "lens/why/named_clusters.h"
 #include "lens/why/obstacles.h"
 #include "lens/why/placement.h"
@@ -98,8 +99,7 @@ Findings WorkloadIsPaused(const Chain& chain) {
              absl::StrCat(chain.Name(),
                           " is paused (spec.paused of the template), so members make no Pods of a "
                           "changed template"),
-             absl::StrCat("when it shall go on: kubectl -n ", chain.asked.key.ns,
-                          " rollout resume deployment ", chain.asked.key.name)}};
+             AdviceForPaused(chain)}};
   }
   if (gvk.group == "batch" && spec["suspend"].AsBool()) {
     return {{Step::kMember, Grade::kNote,

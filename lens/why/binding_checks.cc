@@ -138,18 +138,19 @@ Findings BindingIsBeingDeleted(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr || !chain.binding->IsDeleting()) {
     return {};
   }
-  std::vector<std::string> finalizers;
-  for (const json::Value& item : chain.binding->metadata()["finalizers"].items()) {
-    finalizers.push_back(item.ToString());
+  const Holders holders = HoldersOf(*chain.binding);
+  Finding finding{kStep, Grade::kStuck,
+                  absl::StrCat(chain.binding->Describe(),
+                               " is being deleted and waits for its finalizers ", holders.text),
+                  "it is made again when it is gone"};
+  if (holders.has_karmadas || holders.foreign.empty()) {
+    finding.waits_for = Program::kControllerManager;
+    absl::StrAppend(&finding.advice, "; see whether the clusters can be reached");
   }
-  const ForeignHold hold = HeldByOthers(*chain.binding);
-  return {
-      {kStep, Grade::kStuck,
-       absl::StrCat(chain.binding->Describe(), " is being deleted and waits for its finalizers ",
-                    hold.why.empty() ? absl::StrJoin(finalizers, ", ") : hold.why),
-       hold.why.empty()
-           ? "it is made again when it is gone; see whether the clusters can be reached"
-           : absl::StrCat("it is made again when it is gone; ", hold.advice)}};
+  if (!holders.foreign.empty()) {
+    absl::StrAppend(&finding.advice, holders.has_karmadas ? "; and " : "; ", holders.advice);
+  }
+  return {std::move(finding)};
 }
 
 Findings BindingHasNoId(const Chain& chain) {

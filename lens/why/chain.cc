@@ -26,6 +26,7 @@
 #include "base/status.h"
 #include "kube/meta/controller_ref.h"
 #include "lens/why/agents.h"
+#include "lens/why/expected.h"
 
 namespace lens::why {
 namespace {
@@ -59,6 +60,12 @@ bool NeedsIt(const kube::Object& binding, const Question& question, const kube::
   return std::any_of(needed.begin(), needed.end(), [&](const api::DependentReference& reference) {
     return reference.Matches(object);
   });
+}
+
+// Returns whether the override policy that is asked about has changed what the Work brings.
+bool IsChangedBy(const Question& asked, const kube::Object& work) {
+  const std::vector<std::string> names = OverridesOf(work, asked.key.ns);
+  return std::find(names.begin(), names.end(), asked.Describe()) != names.end();
 }
 
 // Files one object after the other.
@@ -131,8 +138,14 @@ class Filing {
         chain_.asked.gvk == api::MultiClusterServices().gvk &&
         api::CollectedServiceOf(*object, api::SliceCollector::kMultiClusterService) ==
             chain_.asked.key;
-    if (gvk == api::Works().gvk && (is_of_cluster || is_of_service)) {
+    const bool is_changed = IsOverride(chain_.asked.gvk) && gvk == api::Works().gvk &&
+                            IsChangedBy(chain_.asked, *object);
+    if (gvk == api::Works().gvk && (is_of_cluster || is_of_service || is_changed)) {
       chain_.own_works.push_back(object);
+    }
+    const bool is_taint_policy = gvk == api::ClusterTaintPolicies().gvk;
+    if (is_taint_policy && chain_.asked.gvk == api::Clusters().gvk) {
+      chain_.taint_policies.push_back(object);
     }
     if (IsBinding(gvk)) chain_.own_bindings.push_back(object);
     const bool is_autoscaler = gvk == api::FederatedHpas().gvk ||

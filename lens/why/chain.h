@@ -63,6 +63,13 @@ struct MemberAnswer {
 
 using Objects = std::vector<kube::ObjectPtr>;
 
+// The Pods of the workload that a member has shown: one page of them.
+struct MemberPods {
+  absl::Status status;  // Why they could not be read; OK when they were.
+  Objects pods;
+  bool has_more = false;  // There are more than were read.
+};
+
 // Objects that could not be read, for example for want of rights.
 struct Unread {
   kube::Gvk gvk;
@@ -120,6 +127,8 @@ struct Chain {
   // Those that a member does not have, by cluster: asked where the object is not healthy. Kinds
   // that only a member has, such as a StorageClass, are among them.
   std::map<std::string, std::vector<api::DependentReference>> lacking;
+  std::map<std::string, MemberPods> pods;  // By cluster: of a workload that is not well there.
+  Objects taint_policies;                  // When a Cluster is asked about.
   std::map<kube::ObjectKey, kube::ObjectPtr> bindings;  // All that were read.
   kube::ObjectPtr service_owner;  // The MultiClusterService of the Service that is asked about.
   std::shared_ptr<const Rules> rules;

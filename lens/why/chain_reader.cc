@@ -26,17 +26,17 @@
 #include "kube/client/errors.h"
 #include "lens/why/agents.h"
 #include "lens/why/matching.h"
+#include "lens/why/member_questions.h"
 #include "lens/why/member_reader.h"
 #include "lens/why/questions.h"
 #include "lens/why/seen_now.h"
+#include "overrides/policy.h"
 
 namespace lens::why {
 namespace {
 
-constexpr size_t kMostWorks = 10;  // The first ones stand for all.
-constexpr size_t kMostNeeds = 20;
+constexpr size_t kMostWorks = 10;   // The first ones stand for all.
 constexpr size_t kMostMissing = 3;  // Those that are looked for in other namespaces.
-constexpr size_t kMostOthers = 16;  // Clusters of a control plane of which all are asked.
 constexpr const char* kLeases[] = {api::kControllerManager, api::kScheduler};
 
 class Reader {
@@ -53,6 +53,7 @@ class Reader {
     }
     if (IsOwnGroup(question_.gvk.group)) return ReadOwnObject();
     ReadConfiguration();
+    ReadContents();
     ASSIGN_OR_RETURN(Chain chain, Make());
     ReadWorks(chain);
     ASSIGN_OR_RETURN(chain, Make());  // Whose Works have events depends on what they say.
@@ -64,8 +65,10 @@ class Reader {
     const auto secret = [this](const kube::ObjectKey& key) { return Secret(key); };
     chain.members = AskMembers(members, plane_.config, secret, stop_);
     NoteSecrets(chain);
-    AskOthers(chain, {*resource, question_.key, {}}, secret);
-    AskForNeeds(chain, secret);
+    const Asking asking{plane_.config, plane_.discovery, secret, stop_};
+    AskOthers(asking, *resource, chain);
+    AskForNeeds(asking, chain);
+    AskForPods(asking, chain);
     chain.spaces =
         AskMembers({api::Namespaces(), {"", question_.key.ns}, ClustersWithoutNamespace(chain)},
                    plane_.config, secret, stop_);
@@ -107,6 +110,7 @@ class Reader {
       NoteUnserved(object.spec()["target"]);
     }
     if (is_override) ReadSelected(object, "");
+    if (is_override) ReadChanged(object);
   }
 
   // Reads what the policy may select: objects of its namespace, or of those that its selectors
@@ -125,6 +129,24 @@ class Reader {
       options.fields = {"metadata"};
       if (resource->namespaced && ns.empty()) options.label_selector = labels_anywhere;
       List(*resource, ns, options);
+    }
+  }
+
+  // Reads the Works of what the override policy selects, by which one sees whether clusters take
+  // what it makes. Who may not read them does without.
+  void ReadChanged(const kube::Object& object) {
+    const overrides::Policy policy(kube::Share(kube::Object(object)));
+    std::vector<std::string> names;
+    for (const kube::ObjectPtr& selected : objects_) {
+      if (names.size() == kMostWorks) break;
+      if (IsOwnGroup(selected->gvk().group) || policy.rules().empty()) continue;
+      if (policy.Rank(*selected) == api::SelectorMatch::kNone) continue;
+      names.push_back(api::WorkName(selected->kind(), selected->name(), selected->ns()));
+    }
+    for (const std::string& name : names) {
+      kube::ListOptions options;
+      options.field_selector = absl::StrCat("metadata.name=", name);
+      TryList(api::Works(), "", options).IgnoreError();
     }
   }
 
@@ -169,6 +191,7 @@ class Reader {
     if (is_policy && object != nullptr) ReadForPolicy(*object);
     if (question_.gvk == api::Clusters().gvk && object != nullptr) {
       List(api::Works(), api::ExecutionNamespace(question_.key.name));
+      TryList(api::ClusterTaintPolicies(), "").IgnoreError();
       if (object->IsDeleting()) List(api::ResourceBindings(), "");
       if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
     }
@@ -187,6 +210,11 @@ class Reader {
     chain.unserved = unserved_;
     chain.lost_target = std::move(lost_target);
     chain.target_is_unbound = target_is_unbound_;
+    const bool is_tainted = question_.gvk == api::Clusters().gvk && chain.object != nullptr &&
+                            !chain.object->spec()["taints"].empty();
+    if (is_tainted) {
+      chain.object = WithOwners(plane_.client, api::Clusters(), *chain.object, stop_);
+    }
     const kube::Resource* kind = ServedAs(plane_.discovery, question_.gvk);
     if (object == nullptr && kind != nullptr) LookElsewhere(*kind, chain);
     return chain;
@@ -230,6 +258,14 @@ class Reader {
     TryGet(api::Namespaces(), {"", question_.key.ns}).IgnoreError();
     const api::BindingAddress at = api::BindingOf("Namespace", {"", question_.key.ns});
     TryGet(at.resource, at.key).IgnoreError();
+  }
+
+  // Reads the bindings in a Namespace that is being deleted, which do not go without the daemon.
+  // Who may not read them does without.
+  void ReadContents() {
+    const kube::ObjectPtr object = FirstRead();
+    if (question_.gvk != api::Namespaces().gvk || object == nullptr) return;
+    if (object->IsDeleting()) TryList(api::ResourceBindings(), object->name()).IgnoreError();
   }
 
   // Returns the object that is asked about; nullptr when there is none.
@@ -369,46 +405,6 @@ class Reader {
     if (chain.binding != nullptr) EventsAbout(chain.binding->kind(), chain.binding->key());
     const std::vector<Match> matches = Matches(chain);
     if (!matches.empty()) EventsAbout(matches[0].policy->kind(), matches[0].policy->key());
-  }
-
-  // Asks the ready ones of the other clusters, too, if they are few: the object may not have left
-  // them yet. That one of them has none, or does not answer, is of no interest.
-  void AskOthers(Chain& chain, MemberQuestion question, const members::SecretLookup& secrets) {
-    if (chain.object == nullptr || chain.clusters.size() > kMostOthers) return;
-    for (const auto& [name, cluster] : chain.clusters) {
-      if (chain.members.count(name) > 0 || !chain.Concerns(name)) continue;
-      if (api::ClusterView(*cluster).IsReady()) question.clusters.push_back(cluster);
-    }
-    for (auto& [name, answer] : AskMembers(question, plane_.config, secrets, stop_)) {
-      if (answer.status.ok() && answer.object != nullptr) chain.members[name] = answer;
-    }
-  }
-
-  // Asks the members in which the object is not healthy for what it needs there. That one does not
-  // answer, or does not serve a kind, says nothing.
-  void AskForNeeds(Chain& chain, const members::SecretLookup& secrets) {
-    Objects clusters;
-    for (const auto& [name, work] : chain.works) {
-      const auto cluster = chain.clusters.find(name);
-      const auto answer = chain.members.find(name);
-      const bool answers = answer != chain.members.end() && answer->second.object != nullptr;
-      if (!answers || cluster == chain.clusters.end() || !chain.Concerns(name)) continue;
-      if (HealthIn(chain, *work) == api::kUnhealthy) clusters.push_back(cluster->second);
-      if (clusters.size() == kMostWorks) break;
-    }
-    if (clusters.empty() || chain.object == nullptr) return;
-    std::vector<api::DependentReference> needs = NeedsOfMembers(*chain.object);
-    needs.insert(needs.begin(), chain.needed.begin(), chain.needed.end());
-    if (needs.size() > kMostNeeds) needs.resize(kMostNeeds);
-    for (const api::DependentReference& need : needs) {
-      const kube::Resource* resource = ServedAs(plane_.discovery, need.gvk());
-      if (resource == nullptr || need.name.empty()) continue;
-      const kube::ObjectKey key{resource->namespaced ? need.ns : "", need.name};
-      for (auto& [name, answer] :
-           AskMembers({*resource, key, clusters}, plane_.config, secrets, stop_)) {
-        if (answer.status.ok() && answer.object == nullptr) chain.lacking[name].push_back(need);
-      }
-    }
   }
 
   kube::ObjectPtr Secret(const kube::ObjectKey& key) {

@@ -91,8 +91,11 @@ std::string Some(std::vector<std::string> names, size_t shown = 5);
 // Returns what to do about a request that the control plane's API server refused with this message.
 std::string AdviceForRefusal(absl::string_view message);
 
-// Returns " for its finalizers a, b" for an object that is being deleted and waits; "" for others.
-std::string WaitsForFinalizers(const kube::Object& object);
+// Returns " for its finalizers a, b" for an object that is being deleted and waits, and for a
+// Namespace also what it says of its contents; "" for others.
+std::string WhatItWaitsFor(const kube::Object& object);
+// Returns what to do about such an object in the cluster: a sentence without its full stop.
+std::string AdviceForHeld(const kube::Object& object, const std::string& cluster);
 
 // Why the template has not left a cluster in which it has a Work.
 struct Removal {

@@ -1,3 +1,7 @@
+// Reasons are ordered by what says most: failures that the object's conditions name, what its Pods
+// say, what the rule for its health says, or else the last event, and what only follows from these.
+// No state.
+
 #include "lens/why/health.h"
 
 #include <algorithm>
@@ -8,6 +12,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "interpreter/interpreter.h"
+#include "lens/why/pods.h"
 #include "lens/why/refusals.h"
 
 namespace lens::why {
@@ -81,6 +86,7 @@ std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::stri
   const bool is_here = answer != chain.members.end() && answer->second.object != nullptr;
   const Told told = is_here ? WhatItTells(*answer->second.object) : Told();
   for (const std::string& failure : told.failures) reasons.push_back(failure);
+  for (const PodTrouble& trouble : PodTroublesIn(chain, cluster)) reasons.push_back(trouble.text);
   if (!why.empty()) reasons.push_back(why);
   for (const std::string& consequence : told.consequences) reasons.push_back(consequence);
   std::set<std::string> seen;
@@ -94,10 +100,18 @@ std::string LookAtIt(const Chain& chain, const std::string& cluster) {
   return absl::StrCat("look at it; in ", cluster, ": ", chain.asked.Kubectl("describe"));
 }
 
+std::string AdviceForPaused(const Chain& chain) {
+  return absl::StrCat("when it shall go on: kubectl -n ", chain.asked.key.ns,
+                      " rollout resume deployment ", chain.asked.key.name);
+}
+
 std::string AdviceForBadHealth(const Chain& chain, const std::string& cluster,
                                const std::vector<std::string>& why) {
   const std::string known = why.empty() ? "" : AdviceForPods(chain, cluster, why[0]);
   if (!known.empty()) return absl::StrCat(known, "; ", LookAtIt(chain, cluster));
+  for (const PodTrouble& trouble : PodTroublesIn(chain, cluster)) {
+    if (!why.empty() && trouble.text == why[0]) return trouble.advice;
+  }
   const bool is_balanced = chain.asked.gvk == api::Services().gvk &&
                            chain.object->spec()["type"].AsString() == "LoadBalancer";
   if (is_balanced) {

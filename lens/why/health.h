@@ -32,6 +32,9 @@ std::string LookAtIt(const Chain& chain, const std::string& cluster);
 std::string AdviceForBadHealth(const Chain& chain, const std::string& cluster,
                                const std::vector<std::string>& why);
 
+// Returns what to do about a Deployment that is paused: a sentence without its full stop.
+std::string AdviceForPaused(const Chain& chain);
+
 }  // namespace lens::why
 
 #endif  // LENS_WHY_HEALTH_H_

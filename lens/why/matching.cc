@@ -294,7 +294,10 @@ AwaitedOverride MissingOverride(const Chain& chain) {
 NearMiss MissOf(const kube::Object& object, const kube::ObjectPtr& policy) {
   if (policy->IsDeleting()) {
     if (!SelectsIt(object, *policy)) return {};
-    return {policy, "is being deleted", "create the policy again", Nearness::kBeingDeleted};
+    // One of the same name cannot be made as long as this one is there.
+    return {policy, "is being deleted",
+            "write a policy with another name that selects it, or this one again when it has gone",
+            Nearness::kBeingDeleted};
   }
   NearMiss nearest;
   for (const json::Value& selector : policy->spec()["resourceSelectors"].items()) {

@@ -12,16 +12,15 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/programs.h"
-#include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "kube/meta/patch_paths.h"
 #include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
-#include "lens/why/health.h"
-#include "lens/why/interpretation.h"
+#include "lens/why/health_checks.h"
 #include "lens/why/lost_cluster.h"
+#include "lens/why/places.h"
 #include "lens/why/refusals.h"
 #include "lens/why/reported.h"
 #include "lens/why/seen_now.h"
@@ -31,34 +30,6 @@ namespace {
 
 constexpr Step kStep = Step::kMember;
 constexpr size_t kPathsShown = 5, kPathsInEvidence = 50;
-
-// A cluster that has a Work for the template.
-struct Place {
-  const std::string& cluster;
-  kube::ObjectPtr object;  // The Cluster; nullptr when it does not exist.
-  const kube::Object& work;
-  const MemberAnswer* answer;  // nullptr when the member was not asked.
-};
-
-// Calls `check` for each chosen cluster with a Work; a finding without cause is none.
-template <class CheckOne>
-Findings ForEachPlace(const Chain& chain, CheckOne check) {
-  Findings findings;
-  if (chain.object == nullptr) return findings;
-  for (const api::TargetCluster& target : chain.Targets()) {
-    const auto work = chain.works.find(target.name);
-    if (work == chain.works.end()) continue;
-    const auto cluster = chain.clusters.find(target.name);
-    const auto answer = chain.members.find(target.name);
-    Finding finding =
-        check(Place{target.name, cluster == chain.clusters.end() ? nullptr : cluster->second,
-                    *work->second, answer == chain.members.end() ? nullptr : &answer->second});
-    if (finding.cause.empty()) continue;
-    finding.cluster = target.name;
-    findings.push_back(std::move(finding));
-  }
-  return findings;
-}
 
 const json::Value* Applied(const kube::Object& work) {
   return kube::FindCondition(api::WorkView(work).Conditions(), api::kWorkApplied);
@@ -201,7 +172,7 @@ Findings MemberObjectIsBeingDeleted(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (place.answer == nullptr || place.answer->object == nullptr) return {};
     if (!place.answer->object->IsDeleting()) return {};
-    const std::string waits = WaitsForFinalizers(*place.answer->object);
+    const std::string waits = WhatItWaitsFor(*place.answer->object);
     return {kStep,
             waits.empty() ? Grade::kWaiting : Grade::kStuck,
             absl::StrCat(chain.Name(), " is being deleted in ", place.cluster, ", by others than ",
@@ -222,13 +193,13 @@ Findings MemberObjectIsLeaving(const Chain& chain) {
     const bool ours = answer.object->Label(api::kManagedLabel) == api::kManagedValue;
     const auto expected = api::BindingView(*chain.binding).ExpectedClusters();
     if (!ours || expected.count(cluster) > 0 || chain.works.count(cluster) > 0) continue;
-    const std::string waits = WaitsForFinalizers(*answer.object);
+    const std::string waits = WhatItWaitsFor(*answer.object);
     const std::string text = absl::StrCat(chain.Name(), " is still in ", cluster,
                                           ", which it leaves: it is being deleted there",
                                           waits.empty() ? "" : " and waits", waits);
     findings.push_back({kStep, waits.empty() ? Grade::kWaiting : Grade::kStuck, text,
                         waits.empty() ? "see in that cluster why it does not end"
-                                      : absl::StrCat("see in ", cluster, kWhoseFinalizers),
+                                      : AdviceForHeld(*answer.object, cluster),
                         cluster});
   }
   return findings;
@@ -309,73 +280,6 @@ Findings MemberObjectDiffers(const Chain& chain) {
   });
 }
 
-// It has arrived, and it is what its health calls healthy; but nobody runs it again.
-Findings MemberJobHasFailed(const Chain& chain) {
-  return ForEachPlace(chain, [&](const Place& place) -> Finding {
-    const std::string why = FailureOfJob(chain, place.cluster, place.work);
-    if (why.empty()) return {};
-    return {kStep, Grade::kStuck,
-            absl::StrCat(chain.Name(), " has failed in ", place.cluster, ": ", why),
-            absl::StrCat(LookAtIt(chain, place.cluster),
-                         "; it runs again only when it is deleted and made again, by which its "
-                         "Pods and their logs are lost")};
-  });
-}
-
-Findings MemberObjectIsUnhealthy(const Chain& chain) {
-  return ForEachPlace(chain, [&](const Place& place) -> Finding {
-    if (HealthIn(chain, place.work) != api::kUnhealthy) return {};
-    Finding finding{
-        kStep, Grade::kStuck,
-        absl::StrCat(chain.Name(), " is in ", place.cluster, ", but it is not healthy there")};
-    finding.evidence = ReasonsForBadHealth(chain, place.cluster, place.work);
-    finding.advice = AdviceForBadHealth(chain, place.cluster, finding.evidence);
-    if (!finding.evidence.empty()) absl::StrAppend(&finding.cause, ": ", finding.evidence[0]);
-    return finding;
-  });
-}
-
-constexpr char kFailedBecause[] = " failed, err: ";  // In the messages of events.
-
-// Webhooks and scripts that the daemon asks about what it finds in members.
-Findings StatusIsNotInterpreted(const Chain& chain) {
-  return ForEachPlace(chain, [&](const Place& place) -> Finding {
-    std::string failed = StandingFailure(chain, place.work, api::reason::kInterpretHealthFailed,
-                                         api::reason::kInterpretHealthSucceed);
-    const char* what = "health";
-    if (failed.empty()) {
-      what = "status";
-      failed = StandingFailure(chain, place.work, api::reason::kReflectStatusFailed,
-                               api::reason::kReflectStatusSucceed);
-    }
-    if (failed.empty()) return {};
-    // What the object is called stands before the reason, too.
-    const size_t reason = failed.find(kFailedBecause);
-    if (reason != std::string::npos) failed.erase(0, reason + sizeof kFailedBecause - 1);
-    if (absl::EndsWith(failed, ".")) failed.pop_back();
-    return {kStep, Grade::kStuck,
-            absl::StrCat("the ", what, " of ", chain.Name(), " in ", place.cluster,
-                         " is not known: ", failed),
-            AdviceForInterpreter(chain, failed)};
-  });
-}
-
-// The daemon aggregates into the binding and into the template, and reports each in an event on it.
-Findings StatusIsNotAggregated(const Chain& chain) {
-  if (chain.binding == nullptr) return {};
-  for (const kube::ObjectPtr& about : {chain.binding, chain.object}) {
-    if (about == nullptr) continue;
-    const std::string failed = StandingFailure(chain, *about, api::reason::kAggregateStatusFailed,
-                                               api::reason::kAggregateStatusSucceed);
-    if (failed.empty()) continue;
-    return {{kStep, Grade::kStuck,
-             absl::StrCat("the status of ", chain.Name(),
-                          " in the members does not reach the template: ", failed),
-             AdviceForInterpreter(chain, failed)}};
-  }
-  return {};
-}
-
 constexpr Check kChecks[] = {
     {"no-credentials", "Does Karmada have credentials for the cluster?",
      "there are no credentials for $", ClusterHasNoCredentials},
@@ -397,6 +301,10 @@ constexpr Check kChecks[] = {
      "it differs in $:", MemberObjectDiffers},
     {"member-failed", "Has the Job in the member failed?",
      "it has failed in $:", MemberJobHasFailed},
+    {"member-job", "Do the Pods of the Job in the member run?",
+     "its Pods do not run in $:", MemberJobDoesNotRun},
+    {"member-paused", "Is the Deployment paused before its first rollout?",
+     "it is paused, and has never been rolled out in $", MemberObjectIsPaused},
     {"member-unhealthy", "Is the member's object healthy?",
      "it is not healthy in $:", MemberObjectIsUnhealthy},
     {"status-not-interpreted", "Is its status understood?",

@@ -30,6 +30,18 @@ std::map<std::string, MemberAnswer> AskMembers(const MemberQuestion& question,
                                                const members::SecretLookup& secrets,
                                                const base::StopToken& stop);
 
+// Asks a member for the Pods of a workload of its own.
+struct PodQuestion {
+  kube::ObjectPtr cluster;
+  std::string ns, selector;
+};
+
+// Asks all clusters at the same time for one page of Pods each, as AskMembers does.
+std::map<std::string, MemberPods> AskMembersForPods(const std::vector<PodQuestion>& questions,
+                                                    const kube::ConnectionConfig& control_plane,
+                                                    const members::SecretLookup& secrets,
+                                                    const base::StopToken& stop);
+
 // Returns the object with its metadata.managedFields, which the client leaves out; as it is, where
 // they cannot be read. A sandbox does not know them.
 kube::ObjectPtr WithOwners(kube::Client& client, const kube::Resource& resource,

@@ -9,11 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
 #include "api/cluster_affinity.h"
+#include "api/keys.h"
+#include "api/names.h"
 #include "api/resource_selector.h"
 #include "api/resources.h"
+#include "api/work.h"
 #include "interpreter/check/admission_review.h"
 #include "lens/why/matching.h"
 #include "lens/why/own_kinds.h"
+#include "lens/why/refusals.h"
 #include "overrides/policy.h"
 
 namespace lens::why {
@@ -93,6 +97,30 @@ Findings OverrideAppliesNowhere(const Chain& chain) {
            absl::StrCat(chain.Name(), " changes nothing: no cluster matches the targetCluster of ",
                         rules.size() == 1 ? "its rule" : "its rules"),
            "change targetCluster, or give a cluster what it asks for, such as a label"}};
+}
+
+// What it makes of a template may be what a cluster refuses: its Works say so.
+Findings OverrideIsRefused(const Chain& chain) {
+  if (!IsOverride(chain)) return {};
+  Findings findings;
+  for (const kube::ObjectPtr& work : chain.own_works) {
+    const api::WorkView view(*work);
+    const json::Value* applied = kube::FindCondition(view.Conditions(), api::kWorkApplied);
+    const auto cluster = api::ClusterOfExecutionNamespace(work->ns());
+    const auto manifests = view.Manifests();
+    if (applied == nullptr || !cluster.ok() || manifests.empty()) continue;
+    const absl::string_view message = (*applied)["message"].AsString();
+    if ((*applied)["status"].AsString() != "False" || !IsAboutContent(message)) continue;
+    const kube::Object object(manifests[0]);
+    findings.push_back(
+        {kStep, Grade::kStuck,
+         absl::StrCat(chain.Name(), " changes ", object.Describe(), " for ", *cluster,
+                      ", which refuses that (", ShortMessage(message), ")"),
+         absl::StrCat("mend what it writes, if that is what the message names, or else the "
+                      "template; ",
+                      chain.asked.AskAbout(object.gvk(), object.key()))});
+  }
+  return findings;
 }
 
 Findings ConfigurationIsBroken(const Chain& chain) {

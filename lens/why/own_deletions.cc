@@ -20,6 +20,7 @@
 #include "api/resources.h"
 #include "api/work.h"
 #include "lens/why/agents.h"
+#include "lens/why/namespace_deletion.h"
 #include "lens/why/own_objects.h"
 
 namespace lens::why {
@@ -76,12 +77,26 @@ std::string CollectedAfter(absl::string_view finalizer) {
 
 constexpr char kNobodyTakesIt[] = "none of Karmada's programs takes away";
 
+// `beside_others`: the object has finalizers of Karmada's, too, which are not to be taken off.
 std::string AdviceForForeignFinalizer(absl::string_view finalizer, absl::string_view kind,
-                                      const kube::ObjectKey& key) {
+                                      const kube::ObjectKey& key, bool beside_others) {
   return absl::StrCat("see which program sets ", finalizer,
                       ", and why it does not take it away; only if that program has gone for "
-                      "good, take the finalizer off: kubectl edit ",
-                      kind, " ", key.name, key.ns.empty() ? "" : " -n ", key.ns);
+                      "good, take ",
+                      beside_others ? finalizer : "the finalizer", " off: kubectl edit ", kind, " ",
+                      key.name, key.ns.empty() ? "" : " -n ", key.ns);
+}
+
+std::vector<std::string> FinalizersOf(const kube::Object& object) {
+  std::vector<std::string> names;
+  for (const json::Value& item : object.metadata()["finalizers"].items()) {
+    names.push_back(item.ToString());
+  }
+  return names;
+}
+
+bool IsForeign(absl::string_view finalizer) {
+  return KeeperOf(finalizer) == nullptr && CollectedAfter(finalizer).empty();
 }
 
 // What is deleted, and the cluster of a Work.
@@ -95,7 +110,7 @@ class Deletion {
 
   Finding Explain() const {
     std::vector<std::string> waits;
-    for (const std::string& finalizer : Finalizers()) {
+    for (const std::string& finalizer : FinalizersOf(*chain_.object)) {
       waits.push_back(absl::StrCat(finalizer, ", which ", WhoAndWhen(finalizer)));
     }
     const std::string first = FirstToAct();
@@ -108,29 +123,38 @@ class Deletion {
                                  " and waits for its finalizer", waits.size() == 1 ? " " : "s ",
                                  absl::StrJoin(waits, ", and for "), removal.why)};
     finding.advice = AdviceFor(first, removal);
+    for (const std::string& finalizer : FinalizersOf(*chain_.object)) {
+      if (finalizer == first || !IsForeign(finalizer)) continue;
+      absl::StrAppend(&finding.advice, "; and ",
+                      AdviceForForeignFinalizer(finalizer, chain_.asked.gvk.kind, chain_.asked.key,
+                                                /*beside_others=*/true));
+      break;  // The others are named with it.
+    }
     // What is known of an agent is part of the reason.
-    if (KeeperOf(first) != nullptr && !IsOfAgent(first)) {
+    const bool is_managers = KeeperOf(first) != nullptr && !IsOfAgent(first);
+    if (is_managers || (!CollectedAfter(first).empty() && OwnsHeldBinding())) {
       finding.waits_for = Program::kControllerManager;
     }
     return finding;
   }
 
  private:
-  std::vector<std::string> Finalizers() const {
-    std::vector<std::string> names;
-    for (const json::Value& item : chain_.object->metadata()["finalizers"].items()) {
-      names.push_back(item.ToString());
+  // Returns the finalizer that is waited for by itself: an API server's own wait for others, and
+  // what one of Karmada's programs has to do can be seen from here.
+  std::string FirstToAct() const {
+    const std::vector<std::string> all = FinalizersOf(*chain_.object);
+    for (const auto& is_first : {IsKarmadasFinalizer, IsForeign}) {
+      const auto found = std::find_if(all.begin(), all.end(), is_first);
+      if (found != all.end()) return *found;
     }
-    return names;
+    return all[0];
   }
 
-  // Returns the finalizer that is waited for by itself: an API server's own wait for others.
-  std::string FirstToAct() const {
-    const std::vector<std::string> all = Finalizers();
-    const auto found = std::find_if(all.begin(), all.end(), [](const std::string& finalizer) {
-      return CollectedAfter(finalizer).empty();
-    });
-    return found == all.end() ? all[0] : *found;
+  // Returns whether the template has a binding that does not go before its Works have.
+  bool OwnsHeldBinding() const {
+    if (chain_.binding == nullptr || chain_.object == nullptr) return false;
+    const std::vector<std::string> all = FinalizersOf(*chain_.binding);
+    return std::any_of(all.begin(), all.end(), IsKarmadasFinalizer);
   }
 
   bool IsOfAgent(absl::string_view finalizer) const {
@@ -160,12 +184,18 @@ class Deletion {
   }
 
   std::string AdviceFor(const std::string& finalizer, const Removal& removal) const {
+    if (!CollectedAfter(finalizer).empty() && OwnsHeldBinding()) {
+      return absl::StrCat("see why its ", chain_.binding->Describe(), " does not go: whether ",
+                          api::kControllerManager,
+                          " runs, and reaches the clusters; the rest happens by itself");
+    }
     if (!CollectedAfter(finalizer).empty()) {
       return "see what it owns, and what that waits for; the rest happens by itself";
     }
     const Keeper* keeper = KeeperOf(finalizer);
     if (keeper == nullptr) {
-      return AdviceForForeignFinalizer(finalizer, chain_.asked.gvk.kind, chain_.asked.key);
+      return AdviceForForeignFinalizer(finalizer, chain_.asked.gvk.kind, chain_.asked.key,
+                                       /*beside_others=*/false);
     }
     std::string advice = removal.why.empty() ? Look(*keeper) : removal.advice;
     return absl::StrCat(advice, "; do not take the finalizer off, for ",
@@ -187,23 +217,86 @@ class Deletion {
 
 }  // namespace
 
-ForeignHold HeldByOthers(const kube::Object& object) {
-  std::vector<std::string> names;
-  for (const json::Value& item : object.metadata()["finalizers"].items()) {
-    names.push_back(item.ToString());
-    const bool is_known =
-        KeeperOf(names.back()) != nullptr || !CollectedAfter(names.back()).empty();
-    if (is_known) return {};
+bool IsKarmadasFinalizer(absl::string_view finalizer) { return KeeperOf(finalizer) != nullptr; }
+
+Holders HoldersOf(const kube::Object& object) {
+  std::vector<std::string> known, foreign;
+  Holders holders;
+  if (!object.IsDeleting()) return holders;
+  for (const std::string& finalizer : FinalizersOf(object)) {
+    (IsForeign(finalizer) ? foreign : known).push_back(finalizer);
+    if (IsKarmadasFinalizer(finalizer)) holders.has_karmadas = true;
   }
-  if (names.empty() || !object.IsDeleting()) return {};
-  return {absl::StrCat(absl::StrJoin(names, ", "), ", which ", kNobodyTakesIt),
-          AdviceForForeignFinalizer(names[0], object.kind(), object.key())};
+  if (!foreign.empty()) {
+    holders.foreign = absl::StrCat(absl::StrJoin(foreign, ", "), ", which ", kNobodyTakesIt);
+    holders.advice =
+        AdviceForForeignFinalizer(foreign[0], object.kind(), object.key(), holders.has_karmadas);
+  }
+  holders.text =
+      absl::StrCat(absl::StrJoin(known, ", "), known.empty() || foreign.empty() ? "" : ", and for ",
+                   holders.foreign);
+  return holders;
 }
+
+namespace {
+
+// Returns the bindings in the Namespace that one of Karmada's programs has to let go.
+std::vector<std::string> HeldBindingsIn(const Chain& chain, absl::string_view ns) {
+  std::vector<std::string> names;
+  for (const auto& [key, binding] : chain.bindings) {
+    if (key.ns == ns && HoldersOf(*binding).has_karmadas) names.push_back(binding->Describe());
+  }
+  return names;
+}
+
+Finding ExplainNamespace(const Chain& chain) {
+  const kube::Object& space = *chain.object;
+  const bool has_finalizers = !FinalizersOf(space).empty();
+  const NamespaceHold hold = HoldOf(space, /*cluster=*/"");
+  const std::vector<std::string> bindings = HeldBindingsIn(chain, space.name());
+  Finding finding{Step::kTemplate, Grade::kStuck,
+                  absl::StrCat(chain.Name(), " is being deleted since ",
+                               space.metadata()["deletionTimestamp"].AsString()),
+                  "see what is left in it; the rest happens by itself"};
+  if (has_finalizers) finding = Deletion(chain).Explain();
+  const std::string contents = hold.text.empty() ? Some(bindings) : hold.text;
+  if (!has_finalizers || !contents.empty()) {
+    absl::StrAppend(&finding.cause, has_finalizers ? ", and" : " and waits",
+                    " for what it contains", contents.empty() ? "" : ": ", contents);
+  }
+  if (!hold.advice.empty()) {
+    finding.advice =
+        has_finalizers ? absl::StrCat(finding.advice, "; and ", hold.advice) : hold.advice;
+  }
+  if (hold.waits_for_karmada || !bindings.empty()) {
+    finding.waits_for = Program::kControllerManager;
+    if (hold.advice.empty()) {
+      finding.advice = absl::StrCat("see whether ", api::kControllerManager,
+                                    " runs, and what its log says of these bindings");
+    }
+  }
+  return finding;
+}
+
+}  // namespace
 
 Findings OwnObjectIsBeingDeleted(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
-  if (WaitsForFinalizers(*chain.object).empty()) return {};
+  if (!chain.object->IsDeleting() || FinalizersOf(*chain.object).empty()) return {};
   return {Deletion(chain).Explain()};
+}
+
+Findings TemplateIsBeingDeleted(const Chain& chain) {
+  if (chain.object == nullptr || !chain.object->IsDeleting()) return {};
+  const bool has_finalizers = !FinalizersOf(*chain.object).empty();
+  if (IsAboutOwnObject(chain) && has_finalizers) return {};
+  if (chain.IsNamespace()) return {ExplainNamespace(chain)};
+  if (has_finalizers) return {Deletion(chain).Explain()};
+  return {{Step::kTemplate, Grade::kStuck,
+           absl::StrCat(chain.Name(), " is being deleted since ",
+                        chain.object->metadata()["deletionTimestamp"].AsString(),
+                        " and waits for what it owns"),
+           "wait until its dependents are gone"}};
 }
 
 }  // namespace lens::why

@@ -1,4 +1,5 @@
-// What the deletion of an object of one of Karmada's own kinds waits for.
+// What the deletion of an object of one of Karmada's own kinds, of a template or of a Namespace of
+// the control plane waits for.
 #ifndef LENS_WHY_OWN_DELETIONS_H_
 #define LENS_WHY_OWN_DELETIONS_H_
 
@@ -16,14 +17,24 @@ namespace lens::why {
 // away, and what has to happen before; and advises nothing by which something is left behind.
 Findings OwnObjectIsBeingDeleted(const Chain& chain);
 
-// What holds up the deletion of a Work or a binding, when it is somebody else.
-struct ForeignHold {
-  std::string why;     // "example.io/hold, which none of Karmada's programs takes away"; or "".
-  std::string advice;  // A sentence without its full stop.
+// The same of a template, and of a Namespace also what it says of its contents.
+Findings TemplateIsBeingDeleted(const Chain& chain);
+
+// The finalizers that hold up the deletion of a Work or a binding.
+struct Holders {
+  // All of them: "karmada.io/binding-controller, and for example.io/hold, which none of Karmada's
+  // programs takes away".
+  std::string text;
+  // Those of programs that are unknown here, with the same words; "" for none.
+  std::string foreign;
+  std::string advice = {};    // What to do about those: a sentence without its full stop; or "".
+  bool has_karmadas = false;  // One of Karmada's programs has to do something, too.
 };
-// Returns an empty one unless all finalizers that the object has are of programs that are unknown
-// here: as long as one of Karmada's is there, its program has something to do first.
-ForeignHold HeldByOthers(const kube::Object& object);
+// Returns an empty value for an object that is not being deleted.
+Holders HoldersOf(const kube::Object& object);
+
+// Returns whether one of Karmada's programs takes away this finalizer.
+bool IsKarmadasFinalizer(absl::string_view finalizer);
 
 }  // namespace lens::why
 

@@ -27,6 +27,7 @@
 #include "lens/why/named_clusters.h"
 #include "lens/why/own_objects.h"
 #include "lens/why/own_registries.h"
+#include "lens/why/own_taints.h"
 #include "lens/why/preemption.h"
 #include "lens/why/refusals.h"
 
@@ -304,11 +305,17 @@ Findings ClusterIsLeaving(const Chain& chain) {
   }
   if (waits.empty()) return {};
   // Bindings that name it are waited for when its Works have gone.
-  return {{kStep, Grade::kStuck,
-           absl::StrCat(chain.Name(), " is being deleted since ",
-                        chain.object->metadata()["deletionTimestamp"].AsString(), " and waits for ",
-                        absl::StrJoin(waits, ", and for ")),
-           AdviceForLeaving(chain, works.empty() ? bindings : Objects())}};
+  Finding finding{kStep, Grade::kStuck,
+                  absl::StrCat(chain.Name(), " is being deleted since ",
+                               chain.object->metadata()["deletionTimestamp"].AsString(),
+                               " and waits for ", absl::StrJoin(waits, ", and for ")),
+                  AdviceForLeaving(chain, works.empty() ? bindings : Objects())};
+  finding.waits_for = Program::kControllerManager;
+  if (!CheckProgram(chain, finding).empty()) return {std::move(finding)};
+  // Its agent removes what is in it, and the scheduler takes it out of bindings.
+  finding.waits_for = works.empty() ? Program::kScheduler : AppliesIn(chain, chain.asked.key.name);
+  if (finding.waits_for == Program::kAgent) finding.cluster = chain.asked.key.name;
+  return {std::move(finding)};
 }
 
 // The condition is written within seconds by who looks at the cluster.
@@ -400,8 +407,14 @@ std::string OwnState(const Chain& chain) {
   if (IsCluster(chain)) {
     const json::Value* ready =
         kube::FindCondition(api::ClusterView(*chain.object).Conditions(), api::kClusterReady);
-    return absl::StrCat(chain.Name(), " is ready", ready == nullptr ? "" : Since(*ready),
-                        ", and has ", Count(chain.own_works.size(), "Work"));
+    std::string state =
+        absl::StrCat(chain.Name(), " is ready", ready == nullptr ? "" : Since(*ready), ", and has ",
+                     Count(chain.own_works.size(), "Work"));
+    const std::vector<std::string> taints = TaintsThatKeepAway(*chain.object);
+    if (!taints.empty()) {
+      absl::StrAppend(&state, "; what does not tolerate ", Some(taints), " is not placed there");
+    }
+    return state;
   }
   if (IsRegistry(chain)) return RegistryState(chain);
   return absl::StrCat(chain.Name(), " reports nothing that fails");

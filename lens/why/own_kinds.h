@@ -16,6 +16,7 @@ Findings OwnObjectNamesNoCluster(const Chain& chain);
 Findings PolicySelectsNoKind(const Chain& chain);
 Findings OverrideSelectsNothing(const Chain& chain);
 Findings OverrideAppliesNowhere(const Chain& chain);
+Findings OverrideIsRefused(const Chain& chain);
 Findings ConfigurationIsBroken(const Chain& chain);
 Findings CustomizationHasNoKind(const Chain& chain);
 Findings TaintPolicyMatchesNothing(const Chain& chain);

@@ -25,6 +25,7 @@
 #include "config/support.h"
 #include "lens/why/agents.h"
 #include "lens/why/lost_cluster.h"
+#include "lens/why/own_deletions.h"
 #include "lens/why/own_registries.h"
 
 namespace lens::why {
@@ -222,6 +223,10 @@ Findings OwnObjectIsNotLookedAt(const Chain& chain) {
   if (chain.object == nullptr || chain.object->IsDeleting()) return {};
   const absl::string_view gate = GateOf(chain.asked.gvk);
   if (gate.empty() || !ConditionsOf(*chain.object).empty()) return {};
+  // Who looks at it begins with a finalizer, also where nothing is to be reported yet.
+  for (const json::Value& finalizer : chain.object->metadata()["finalizers"].items()) {
+    if (IsKarmadasFinalizer(finalizer.AsString())) return {};
+  }
   return {{Step::kTemplate,
            Grade::kStuck,
            absl::StrCat(chain.Name(),

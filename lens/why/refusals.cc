@@ -112,6 +112,8 @@ std::string AdviceToTakeOver(const Chain& chain, const kube::Object& work,
   return AdviceForForeign(chain, work);
 }
 
+constexpr char kWrongType[] = "$C refuses it, since a value in it is of the wrong type";
+
 // The first row that fits counts. Messages are those of API servers and of this program.
 constexpr Row kRows[] = {
     {"by the webhook interpreter",
@@ -143,6 +145,9 @@ constexpr Row kRows[] = {
     {"is immutable", "it changes a field that cannot be changed in $C", "", AdviceForImmutable},
     {"updates to statefulset spec", "it changes a field that cannot be changed in $C", "",
      AdviceForImmutable},
+    {"cannot unmarshal", kWrongType, "", AdviceForInvalid},
+    {"failed to create typed patch object", kWrongType, "", AdviceForInvalid},
+    {"must be of type", kWrongType, "", AdviceForInvalid},
     {"is invalid", "$C refuses it as invalid", "", AdviceForInvalid},
     {"Too long", "$C refuses it as invalid", "shorten what the message names"},
     {"database space exceeded", "the database of $C is full",
@@ -300,6 +305,14 @@ std::string CauseOfRefusal(const Chain& chain, const std::string& cluster,
   }
   const std::string cause = absl::StrReplaceAll(row->cause, {{"$C", cluster}});
   return row->says_all ? cause : absl::StrCat(cause, " (", ShortMessage(message), ")");
+}
+
+bool IsAboutContent(absl::string_view message) {
+  const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& each) {
+    return absl::StrContains(message, each.words) && each.fits == nullptr;
+  });
+  return row != std::end(kRows) &&
+         (row->advise == AdviceForInvalid || row->advise == AdviceForImmutable);
 }
 
 std::string AdviceForPods(const Chain& chain, const std::string& cluster,

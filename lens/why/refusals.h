@@ -37,6 +37,10 @@ std::string CauseOfRefusal(const Chain& chain, const std::string& cluster,
 // long values, such as the pod template whose change is refused.
 std::string ShortMessage(absl::string_view message);
 
+// Returns whether the message says that the content of the object cannot be taken: a value that is
+// not valid, of the wrong type, or cannot be changed.
+bool IsAboutContent(absl::string_view message);
+
 // Returns how Karmada takes over an object that it does not manage, what follows from that, and
 // what is lost when the object is deleted instead. `work` is its Work.
 std::string AdviceForForeign(const Chain& chain, const kube::Object& work);

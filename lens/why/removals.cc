@@ -12,6 +12,7 @@
 #include "api/work.h"
 #include "lens/why/agents.h"
 #include "lens/why/checks.h"
+#include "lens/why/namespace_deletion.h"
 #include "lens/why/own_deletions.h"
 #include "lens/why/refusals.h"
 
@@ -37,6 +38,9 @@ std::string WhyNoAnswer(const Chain& chain, const std::string& cluster) {
   return is_silent ? std::string(member->second.status.message()) : "";
 }
 
+// The finalizer in the spec of each Namespace, which ends when it contains nothing any more.
+constexpr char kOfEachNamespace[] = "kubernetes";
+
 // Returns the Work in the cluster, which may be what is asked about; nullptr when there is none.
 kube::ObjectPtr WorkIn(const Chain& chain, const std::string& cluster) {
   if (chain.asked.gvk == api::Works().gvk) return chain.object;
@@ -46,29 +50,43 @@ kube::ObjectPtr WorkIn(const Chain& chain, const std::string& cluster) {
 
 }  // namespace
 
-std::string WaitsForFinalizers(const kube::Object& object) {
+std::string WhatItWaitsFor(const kube::Object& object) {
   std::vector<std::string> names;
   for (const json::Value& item : object.metadata()["finalizers"].items()) {
     names.push_back(item.ToString());
   }
-  if (!object.IsDeleting() || names.empty()) return "";
-  return absl::StrCat(" for its finalizers ", absl::StrJoin(names, ", "));
+  if (!object.IsDeleting()) return "";
+  // Those of a Namespace are in its spec, too.
+  for (const json::Value& item : object.spec()["finalizers"].items()) {
+    const bool is_named = object.kind() == "Namespace" && item.AsString() != kOfEachNamespace;
+    if (is_named) names.push_back(item.ToString());
+  }
+  const std::string holds = HoldOf(object, "").text;
+  if (names.empty() && holds.empty()) return "";
+  return absl::StrCat(names.empty()
+                          ? " for what it contains"
+                          : absl::StrCat(" for its finalizers ", absl::StrJoin(names, ", ")),
+                      holds.empty() ? "" : absl::StrCat(" (", holds, ")"));
 }
 
-Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
+std::string AdviceForHeld(const kube::Object& object, const std::string& cluster) {
+  const std::string advice = HoldOf(object, cluster).advice;
+  return advice.empty() ? absl::StrCat("see in ", cluster, kWhoseFinalizers) : advice;
+}
+
+namespace {
+
+// As WhyNotRemoved, without the finalizers of others that the Work has besides one of Karmada's.
+Removal WhyNotRemovedByKarmada(const Chain& chain, const std::string& cluster) {
   constexpr char kMend[] = "mend what the message says; it is tried again by itself";
   const bool pull = IsPull(chain, cluster);
   const kube::ObjectPtr work = WorkIn(chain, cluster);
-  if (const ForeignHold hold = work == nullptr ? ForeignHold() : HeldByOthers(*work);
-      !hold.why.empty() && chain.object != work) {
-    return {absl::StrCat(": it waits for its finalizers ", hold.why), hold.advice};
-  }
   const auto member = chain.members.find(cluster);
   if (member != chain.members.end() && member->second.object != nullptr) {
-    const std::string waits = WaitsForFinalizers(*member->second.object);
+    const std::string waits = WhatItWaitsFor(*member->second.object);
     if (!waits.empty()) {
       return {absl::StrCat(": the object there waits", waits),
-              absl::StrCat("see in ", cluster, kWhoseFinalizers)};
+              AdviceForHeld(*member->second.object, cluster)};
     }
   }
   const std::string silence = WhyNoAnswer(chain, cluster);
@@ -90,6 +108,24 @@ Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
   const std::string known = ExplainRefusal(chain, cluster, message).advice;
   return {absl::StrCat(": ", message),
           known.empty() ? kMend : absl::StrCat(known, "; it is tried again by itself")};
+}
+
+}  // namespace
+
+Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
+  const kube::ObjectPtr work = WorkIn(chain, cluster);
+  const Holders holders = work == nullptr ? Holders() : HoldersOf(*work);
+  // Of a Work that is asked about itself, all finalizers are named already.
+  if (holders.foreign.empty() || chain.object == work) {
+    return WhyNotRemovedByKarmada(chain, cluster);
+  }
+  if (!holders.has_karmadas) {
+    return {absl::StrCat(": it waits for its finalizers ", holders.text), holders.advice};
+  }
+  const Removal removal = WhyNotRemovedByKarmada(chain, cluster);
+  return {absl::StrCat(removal.why, removal.why.empty() ? ": " : "; and ",
+                       "it waits for its finalizers ", holders.text),
+          absl::StrCat(removal.advice, "; and ", holders.advice)};
 }
 
 }  // namespace lens::why

@@ -93,7 +93,8 @@ class Way {
   Node Step(StepType step, std::string text, const std::string& cluster = "") const {
     Node node{Mark::kFine, std::move(text)};
     for (const Finding& finding : diagnosis_.findings) {
-      if (finding.step != step || finding.cluster != cluster) continue;
+      const bool is_elsewhere = step != StepType::kTemplate && finding.cluster != cluster;
+      if (finding.step != step || is_elsewhere) continue;
       const Mark mark = MarkOf(finding.grade);
       const bool worse = node.mark == Mark::kFine || mark < node.mark;
       if (worse) node.mark = mark;

@@ -20,6 +20,7 @@
 #include "api/work.h"
 #include "lens/why/checks.h"
 #include "lens/why/matching.h"
+#include "lens/why/namespace_deletion.h"
 
 namespace lens::why {
 namespace {
@@ -35,28 +36,19 @@ std::string Wait(const Chain& chain, bool also_its_namespace) {
       chain.asked.Kubectl("annotate"), " retry=1 --overwrite");
 }
 
-// Returns what the namespace, which is being deleted, waits for by its own account.
-std::string WhatHolds(const kube::Object& space) {
-  std::vector<std::string> texts;
-  for (const json::Value& condition : space.status()["conditions"].items()) {
-    const absl::string_view type = condition["type"].AsString();
-    const bool says = absl::StrContains(type, "Remaining") || absl::StrContains(type, "Failure");
-    if (says && condition["status"].AsString() == "True") {
-      texts.push_back(condition["message"].ToString());
-    }
-  }
-  return absl::StrJoin(texts, "; ");
-}
-
 void ExplainDeletion(const Chain& chain, const std::string& cluster, const kube::Object& space,
                      Refusal& refusal) {
   const std::string ns = chain.asked.key.ns;
-  const std::string waits = WaitsForFinalizers(space);
-  const std::string holds = WhatHolds(space);
+  const std::string waits = WhatItWaitsFor(space);
+  const std::string advice = HoldOf(space, cluster).advice;
   refusal.cause = absl::StrCat("its namespace is being deleted in ", cluster,
-                               waits.empty() ? "" : absl::StrCat(" and waits", waits),
-                               holds.empty() ? "" : absl::StrCat(" (", holds, ")"));
+                               waits.empty() ? "" : absl::StrCat(" and waits", waits));
   if (waits.empty()) return;
+  if (!advice.empty()) {
+    // What it contains has to go first; its own finalizers are named with it.
+    refusal.advice = absl::StrCat(advice, "; the namespace is made again afterwards");
+    return;
+  }
   refusal.advice = absl::StrCat(
       "see in ", cluster,
       " why the program that owns the finalizer does not end it; if that "

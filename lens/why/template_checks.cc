@@ -15,24 +15,18 @@
 #include "lens/why/agents.h"
 #include "lens/why/checks.h"
 #include "lens/why/named_clusters.h"
+#include "lens/why/namespace_deletion.h"
 #include "lens/why/own_deletions.h"
 #include "lens/why/own_kinds.h"
 #include "lens/why/own_objects.h"
 #include "lens/why/own_registries.h"
 #include "lens/why/own_scaling.h"
+#include "lens/why/own_taints.h"
 
 namespace lens::why {
 namespace {
 
 constexpr Step kStep = Step::kTemplate;
-
-std::vector<std::string> FinalizersOf(const kube::Object& object) {
-  std::vector<std::string> names;
-  for (const json::Value& item : object.metadata()["finalizers"].items()) {
-    names.push_back(item.ToString());
-  }
-  return names;
-}
 
 // Returns the clusters whose Works are still there.
 std::vector<std::string> ClustersWithWorks(const Chain& chain) {
@@ -50,15 +44,19 @@ std::vector<std::string> ClustersThatHoldIt(const Chain& chain) {
 }
 
 // Returns "member1 still has it: it is being deleted there and waits for its finalizers a"; "" when
-// no member is about to delete it.
-std::string StillLeaves(const Chain& chain) {
+// no member is about to delete it. It does not begin with ": ".
+Removal StillLeaves(const Chain& chain) {
   for (const auto& [cluster, answer] : chain.members) {
     if (answer.object == nullptr || !answer.object->IsDeleting()) continue;
-    const std::string waits = WaitsForFinalizers(*answer.object);
-    return absl::StrCat(cluster, " still has it: it is being deleted there",
-                        waits.empty() ? "" : " and waits", waits);
+    const std::string waits = WhatItWaitsFor(*answer.object);
+    const NamespaceHold hold = HoldOf(*answer.object, cluster);
+    return {absl::StrCat(cluster, " still has it: it is being deleted there",
+                         waits.empty() ? "" : " and waits", waits),
+            hold.advice.empty() ? "see in that cluster why it does not end: who sets these "
+                                  "finalizers, and does not take them away"
+                                : hold.advice};
   }
-  return "";
+  return {};
 }
 
 // Nothing else is true of a cluster that does not exist, whatever the template is.
@@ -97,6 +95,19 @@ std::string AdviceForWorksOf(const Chain& chain) {
   return advice;
 }
 
+// Returns the program that has to remove the Works that are left; kNone where only others hold
+// them, or several agents are waited for.
+Program RemoverOfWorks(const Chain& chain) {
+  for (const auto& [cluster, work] : chain.works) {
+    const bool is_managers = !work->IsDeleting() || !IsPull(chain, cluster);
+    const bool is_held = !work->IsDeleting() || HoldersOf(*work).has_karmadas;
+    if (is_managers && is_held) return Program::kControllerManager;
+  }
+  const auto& [cluster, work] = *chain.works.begin();
+  const bool is_one = chain.works.size() == 1 && HoldersOf(*work).has_karmadas;
+  return is_one ? Program::kAgent : Program::kNone;
+}
+
 bool IsOfWorkload(const kube::Gvk& gvk) { return gvk.kind == "Pod" || gvk.kind == "ReplicaSet"; }
 
 std::string AskAboutWorkload(const Chain& chain) {
@@ -131,28 +142,33 @@ Findings TemplateIsGone(const Chain& chain) {
   if (chain.object != nullptr) return {};
   const std::vector<std::string> works = ClustersWithWorks(chain);
   if (chain.binding != nullptr && chain.binding->IsDeleting()) {
-    const ForeignHold hold = HeldByOthers(*chain.binding);
-    return {{kStep, Grade::kStuck,
-             absl::StrCat(
-                 chain.Name(), " is deleted, but its ", chain.binding->Describe(),
-                 " still waits for its finalizers ",
-                 hold.why.empty() ? absl::StrJoin(FinalizersOf(*chain.binding), ", ") : hold.why),
-             hold.why.empty() ? AdviceForWorksOf(chain) : hold.advice}};
+    const Holders holders = HoldersOf(*chain.binding);
+    Finding finding{kStep, Grade::kStuck,
+                    absl::StrCat(chain.Name(), " is deleted, but its ", chain.binding->Describe(),
+                                 " still waits for its finalizers ", holders.text),
+                    holders.foreign.empty() ? AdviceForWorksOf(chain) : holders.advice};
+    if (holders.has_karmadas) {
+      finding.waits_for = Program::kControllerManager;
+      finding.advice = absl::StrCat(AdviceForWorksOf(chain),
+                                    holders.foreign.empty() ? "" : "; and ", holders.advice);
+    }
+    return {std::move(finding)};
   }
   if (!works.empty()) {
     const Removal removal = WhyWorksStay(chain);
-    return {{kStep, Grade::kStuck,
-             absl::StrCat(chain.Name(), " is deleted, but its Work for ",
-                          absl::StrJoin(works, ", "), " is still there", removal.why),
-             removal.advice}};
+    Finding finding{kStep, Grade::kStuck,
+                    absl::StrCat(chain.Name(), " is deleted, but its Work for ",
+                                 absl::StrJoin(works, ", "), " is still there", removal.why),
+                    removal.advice};
+    finding.waits_for = RemoverOfWorks(chain);
+    if (finding.waits_for == Program::kAgent) finding.cluster = works[0];
+    return {std::move(finding)};
   }
   if (Findings made = MadeInMembers(chain); !made.empty()) return made;
-  const std::string leaves = StillLeaves(chain);
-  if (!leaves.empty()) {
-    return {
-        {kStep, Grade::kStuck, absl::StrCat(chain.Name(), " is deleted, but ", leaves),
-         "see in that cluster why it does not end: who sets these finalizers, and does not take "
-         "them away"}};
+  const Removal leaves = StillLeaves(chain);
+  if (!leaves.why.empty()) {
+    return {{kStep, Grade::kStuck, absl::StrCat(chain.Name(), " is deleted, but ", leaves.why),
+             leaves.advice}};
   }
   const std::vector<std::string> holders = ClustersThatHoldIt(chain);
   if (!holders.empty()) {
@@ -263,20 +279,6 @@ Findings ObjectIsExcluded(const Chain& chain) {
            ""}};
 }
 
-Findings TemplateIsBeingDeleted(const Chain& chain) {
-  if (chain.object == nullptr || !chain.object->IsDeleting()) return {};
-  const std::vector<std::string> finalizers = FinalizersOf(*chain.object);
-  if (IsAboutOwnObject(chain) && !finalizers.empty()) return {};
-  const std::string since = chain.object->metadata()["deletionTimestamp"].ToString();
-  return {{kStep, Grade::kStuck,
-           absl::StrCat(chain.Name(), " is being deleted since ", since, " and waits for ",
-                        finalizers.empty()
-                            ? "what it owns"
-                            : absl::StrCat("its finalizers ", absl::StrJoin(finalizers, ", "))),
-           finalizers.empty() ? "wait until its dependents are gone"
-                              : "see why the controllers of these finalizers do not finish"}};
-}
-
 std::string LookAtOwner(const Chain& chain, absl::string_view owner) {
   const kube::ObjectKey service = api::ClaimingService(*chain.object);
   if (service.name.empty()) return absl::StrCat("look at the ", owner, " that refers to it");
@@ -324,6 +326,8 @@ constexpr Check kChecks[] = {
      "being deleted, and waits:", OwnObjectIsBeingDeleted},
     {"template-deleting", "Is it being deleted?",
      "being deleted, and waits:", TemplateIsBeingDeleted},
+    {"own-object-idle", "Does something look at an object of Karmada's own?",
+     "nothing looks at it:", OwnObjectIsNotLookedAt},
     {"autoscaler-target", "Does what an autoscaler scales exist?",
      "what it scales does not exist:", AutoscalerHasNoTarget},
     {"autoscaler-nowhere", "Is what it scales in a cluster?",
@@ -357,6 +361,8 @@ constexpr Check kChecks[] = {
      "an override policy selects nothing:", OverrideSelectsNothing},
     {"override-nowhere", "Does the override policy apply to a cluster?",
      "an override policy applies to no cluster:", OverrideAppliesNowhere},
+    {"override-refused", "Does a cluster take what the override policy makes?",
+     "a cluster refuses what an override policy makes:", OverrideIsRefused},
     {"configuration-broken", "Would admission accept a configuration of the interpreter?",
      "a configuration of the interpreter is broken:", ConfigurationIsBroken},
     {"customization-kind", "Does the control plane serve what a customization is for?",
@@ -371,12 +377,12 @@ constexpr Check kChecks[] = {
      "no provider has an endpoint:", ServiceHasNoEndpoints},
     {"policy-lacks", "Have the templates of the policy arrived?",
      "templates of a policy have not arrived:", PolicyDoesNotBringAll},
+    {"cluster-tainted", "Does a taint keep templates away from the Cluster?",
+     "a taint keeps templates away:", ClusterIsTainted},
     {"cluster-lacks", "Does the cluster have its Works?",
      "Works are not applied in a cluster:", ClusterLacksWorks},
     {"own-object-warned", "Do events say that an object of Karmada's own fails?",
      "an event warns of it:", OwnObjectIsWarnedOf},
-    {"own-object-idle", "Does something look at an object of Karmada's own?",
-     "nothing looks at it:", OwnObjectIsNotLookedAt},
     {"template-owned", "Does something else propagate it?",
      "something else propagates it:", TemplateHasAnotherOwner},
     {"template-protected", "Is it protected from deletion?", "protected from deletion",

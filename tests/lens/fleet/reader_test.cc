@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -198,6 +199,44 @@ TEST_CASE("Fleet: when one Work turns out to be bad, those that were fine are no
   CHECK(fleet->troubles[0].cause.cluster == "member2");
   CHECK(kube::FormatTime(fleet->troubles[0].since) == "2026-01-01T11:00:00Z");
   CHECK(plane.Count("labelSelector=") == 1);
+}
+
+TEST_CASE("Fleet: two members that refuse a template for different reasons have a line each") {
+  const auto patch = [](const char* first, const char* second) {
+    json::Value patch = json::Value::Object();
+    int cluster = 0;
+    for (const char* message : {first, second}) {
+      ++cluster;
+      patch.Set(
+          {absl::StrCat("Work karmada-es-member", cluster, "/web-work"), "status", "conditions"},
+          json::Value::OfItems({json::Value::Object({{"type", "Applied"},
+                                                     {"status", "False"},
+                                                     {"reason", "AppliedFailed"},
+                                                     {"message", message}})}));
+    }
+    return patch;
+  };
+  constexpr char kQuota[] = "pods \"web\" is forbidden: exceeded quota: few";
+  Plane plane(Base(patch(kQuota, "admission webhook \"w\" denied the request: no")));
+  const auto fleet = plane.Read();
+  REQUIRE(fleet.ok());
+  CHECK(lens::fleet::HeadlineOf(*fleet) == "1 of 1 template is not fine");
+  const auto groups = lens::fleet::GroupsOf(*fleet);
+  REQUIRE(groups.size() == 2);
+  std::set<std::string> briefs, advices;
+  for (const auto& group : groups) {
+    briefs.insert(group.brief);
+    REQUIRE(group.troubles.size() == 1);
+    advices.insert(group.advice);
+  }
+  CHECK(briefs == std::set<std::string>{"member1 does not take it", "member2 does not take it"});
+  CHECK(advices.size() == 2);
+  // What fails in both for the same reason is one line, which names the other one.
+  Plane alike(Base(patch(kQuota, kQuota)));
+  const auto same = alike.Read();
+  REQUIRE(same.ok());
+  CHECK(lens::fleet::GroupsOf(*same).size() == 1);
+  CHECK(absl::StrContains(same->troubles[0].headline, "(likewise in member2)"));
 }
 
 TEST_CASE("Fleet: workloads that no policy selects are templates, and nothing else is") {

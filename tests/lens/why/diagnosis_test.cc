@@ -8,9 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "api/reasons.h"
+#include "base/files.h"
 #include "base/yaml.h"
 #include "lens/why/report.h"
 #include "tests/lens/why/situations.h"
@@ -56,6 +59,41 @@ const std::vector<Case>& Cases() {
   return cases;
 }
 
+// Returns the phrases in backticks of the first column of the tables of docs/on-call.md that say
+// what to do about a first line: those of templates, and those of objects of Karmada's own.
+std::vector<std::vector<std::string>> PhrasesOnCall() {
+  std::vector<std::vector<std::string>> tables;
+  bool is_inside = false;
+  const std::string text = base::ReadFile("docs/on-call.md").value();
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StartsWith(line, "| the first line says |")) {
+      tables.emplace_back();
+      is_inside = true;
+      continue;
+    }
+    if (!absl::StartsWith(line, "| ")) is_inside = is_inside && absl::StartsWith(line, "|-");
+    if (!is_inside || absl::StartsWith(line, "|-")) continue;
+    const std::vector<std::string> cells = absl::StrSplit(line, '|');
+    const std::vector<std::string> parts = absl::StrSplit(cells[1], '`');
+    for (size_t i = 1; i < parts.size(); i += 2) {
+      tables.back().push_back(absl::AsciiStrToLower(parts[i]));
+    }
+  }
+  return tables;
+}
+
+// Returns whether the line has the parts of the phrase between "...", one after the other.
+bool HasPhrase(absl::string_view line, absl::string_view phrase) {
+  const std::string lower = absl::AsciiStrToLower(line);
+  size_t at = 0;
+  for (const absl::string_view part : absl::StrSplit(phrase, "...")) {
+    at = lower.find(std::string(part), at);
+    if (at == std::string::npos) return false;
+    at += part.size();
+  }
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("Lens: each broken situation has its true cause in the first line") {
@@ -89,6 +127,34 @@ TEST_CASE("Lens: every check is the cause of some situation, and has a name of i
     INFO(check.name);
     CHECK(names.insert(check.name).second);
     CHECK(shown.count(check.name) == 1);
+  }
+}
+
+TEST_CASE("Lens: docs/on-call.md has each first line, and no line that nothing says") {
+  const std::vector<std::vector<std::string>> tables = PhrasesOnCall();
+  REQUIRE(tables.size() == 2);
+  std::set<std::string> said;
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    INFO(situation.file << ": " << situation.Text("name") << ": " << diagnosis.headline);
+    bool is_there = false;
+    for (const std::vector<std::string>& table : tables) {
+      const bool is_of_own = &table == &tables[1];
+      if (is_of_own && !lens::why::IsOwnGroup(chain.asked.gvk.group)) continue;
+      for (const std::string& phrase : table) {
+        if (!HasPhrase(diagnosis.headline, phrase)) continue;
+        said.insert(phrase);
+        is_there = true;
+      }
+    }
+    const bool is_bad =
+        diagnosis.cause != nullptr && diagnosis.cause->grade != lens::why::Grade::kNote;
+    if (is_bad) CHECK(is_there);
+  }
+  for (const std::vector<std::string>& table : tables) {
+    for (const std::string& phrase : table) {
+      INFO(phrase);
+      CHECK((said.count(phrase) == 1 || phrase == "fits ... by now"));  // tests/data/advice has it.
+    }
   }
 }
 
@@ -126,6 +192,25 @@ std::vector<std::string> ChecksIn(const std::string& name) {
     for (const lens::why::Finding& finding : diagnosis.findings) checks.push_back(finding.check);
   }
   return checks;
+}
+
+TEST_CASE("Lens: each taint of a cluster says since when it is there, and who sets it") {
+  std::vector<std::string> notes;
+  for (const auto& [situation, chain, diagnosis] : Cases()) {
+    if (situation.Text("name") != "a cluster has taints, of a policy and of somebody") continue;
+    for (const lens::why::Finding& finding : diagnosis.findings) {
+      notes.push_back(finding.cause + "; " + finding.advice);
+    }
+  }
+  CHECK(notes == std::vector<std::string>{
+                     "Cluster member1 gets nothing new that does not tolerate its taint "
+                     "zone=edge:NoSchedule, since 2026-01-01T10:00:00Z, which ClusterTaintPolicy "
+                     "edges is for; see the conditions of ClusterTaintPolicy edges, by which it is "
+                     "set and taken away",
+                     "Cluster member1 gets nothing new that does not tolerate its taint "
+                     "broken:NoExecute, by kubectl-edit, who has written the taints last; when it "
+                     "shall get something again: karmadactl taint clusters member1 "
+                     "broken:NoExecute-"});
 }
 
 TEST_CASE("Lens: nobody is told to wait a moment for a policy that waits itself") {

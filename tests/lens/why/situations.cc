@@ -108,7 +108,17 @@ void AddMembers(const json::Value& said, lens::why::Chain& chain) {
       chain.spaces[std::string(m.name())].object =
           space.is_null() ? nullptr : kube::Share(kube::Object(space));
     }
-    if (m.value.Has("lacks") || m.value.Has("space")) continue;
+    if (m.value.Has("pods")) {
+      lens::why::MemberPods& pods = chain.pods[std::string(m.name())];
+      const json::Value& shown = m.value["pods"];
+      if (shown.is_string()) pods.status = absl::PermissionDeniedError(shown.AsString());
+      for (const json::Value& pod : shown.items()) {
+        pods.pods.push_back(kube::Share(kube::Object(pod)));
+      }
+      pods.has_more = m.value["morePods"].AsBool();
+    }
+    const bool has_answered = m.value.Has("lacks") || m.value.Has("space") || m.value.Has("pods");
+    if (has_answered && !m.value.Has("object")) continue;
     lens::why::MemberAnswer& answer = chain.members[std::string(m.name())];
     if (m.value.Has("error")) {
       answer = {absl::FailedPreconditionError(m.value["error"].AsString()), nullptr};

@@ -22,7 +22,8 @@ namespace tests {
 //   members    by cluster: {error: why there are no credentials}, {unreachable: message},
 //              {unauthorized: message} or {object: merge patch of the manifest, null for none};
 //              {lacks: references to what the object needs and the member does not have};
-//              {space: the Namespace that the member has, null for none}
+//              {space: the Namespace that the member has, null for none};
+//              {pods: the Pods that it shows, or why it does not; morePods: true when it has more}
 //   unread     what could not be read: apiVersion, kind; namespace and name unless all of them
 //   unserved   what a policy selects and the control plane does not serve: texts
 //   elsewhere  namespaces that have an object of that kind and name
