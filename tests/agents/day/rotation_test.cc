@@ -20,9 +20,9 @@
 namespace tests {
 namespace {
 
-constexpr absl::Duration kLife = absl::Hours(1);
-// How long an agent has from its start on, until its old certificate is over: a fifth of its life.
-constexpr absl::Duration kSoon = absl::Minutes(6);
+constexpr absl::Duration kLife = absl::Minutes(20);
+// How long an agent has from its start on: its old certificate lasts a fifth of its life then.
+constexpr absl::Duration kSoon = absl::Minutes(3);
 const kube::ObjectKey kSecret{"karmada-system", "karmada-kubeconfig"};
 constexpr char kField[] = "karmada-kubeconfig";
 constexpr char kRequests[] = "certificatesigningrequests.certificates.k8s.io ";
@@ -42,7 +42,7 @@ absl::Time EndOf(const std::string& kubeconfig) {
   return validity->not_after;
 }
 
-// A cluster whose agent renews its certificate of an hour.
+// A cluster whose agent renews its certificate of twenty minutes.
 struct Rotating : Day {
   Rotating()
       : Day({"--leader-elect=false", "--controllers=*,certRotation",
@@ -153,7 +153,7 @@ TEST_CASE(
     const size_t requests = day.Requests().size();
     if (step.before_approval) link.HoldNext(step.request, step.executed);
     bool is_armed = step.before_approval;
-    REQUIRE(day.Within(kLife, [&] {
+    REQUIRE(day.Within(2 * kLife, [&] {
       if (!is_armed && day.Requests().size() > requests) {
         is_armed = true;
         link.HoldNext(step.request, step.executed);
