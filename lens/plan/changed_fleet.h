@@ -31,6 +31,9 @@ struct FleetAftermath {
   // Returns how the workload was evicted from the cluster, the first time; nullptr if it was not.
   const Departure* DepartureOf(const ObjectId& id, const std::string& cluster) const;
 
+  // Returns how long the evictions take together, because of --resource-eviction-rate.
+  absl::Duration EvictionsTake(const config::Options& options) const;
+
   std::map<std::pair<ObjectId, std::string>, std::vector<Departure>> departures;
   // Those that the state before the changes causes; they go before the others in the queue.
   std::vector<Departure> earlier;

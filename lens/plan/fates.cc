@@ -20,8 +20,6 @@
 #include "api/programs.h"
 #include "api/resource_list.h"
 #include "api/resources.h"
-#include "controllers/taint_manager/eviction_pace.h"
-#include "controllers/taint_manager/eviction_queue.h"
 #include "interpreter/question.h"
 #include "sandbox/sim/writes.h"
 #include "tool/console.h"
@@ -109,7 +107,7 @@ class Teller {
       ++answer.counts[fate.verdict];
       answer.fates[change.id] = std::move(fate);
     }
-    answer.evictions_take = EvictionsTake();
+    answer.evictions_take = story_.aftermath.EvictionsTake(story_.plane.options());
     return answer;
   }
 
@@ -186,27 +184,6 @@ class Teller {
                     (leaving.is_lost ? lost->second : absl::ZeroDuration());
     leaving.at_most = story_.plane.options().graceful_eviction_timeout;
     return leaving;
-  }
-
-  absl::Duration EvictionsTake() const {
-    size_t namespaced = 0, cluster_wide = 0;
-    const auto count = [&](const Departure& departure) {
-      ++(departure.id.ns.empty() ? cluster_wide : namespaced);
-    };
-    if (story_.aftermath.departures.empty()) return absl::ZeroDuration();
-    for (const auto& [from, departures] : story_.aftermath.departures) {
-      for (const Departure& departure : departures) count(departure);
-    }
-    // What is tolerated for a time yet is put into the queue later.
-    for (const Departure& departure : story_.aftermath.earlier) {
-      if (departure.stay <= absl::ZeroDuration()) count(departure);
-    }
-    const size_t most = std::max(namespaced, cluster_wide);
-    if (most == 0) return absl::ZeroDuration();
-    const double rate = story_.plane.options().taint_eviction.rate;
-    const absl::Duration rest =
-        rate > 0 ? absl::Seconds(1) / rate : controllers::EvictionPace::kLongestPause;
-    return rest * static_cast<int64_t>((most - 1) / controllers::EvictionQueue::kWorkers);
   }
 
   const Story& story_;

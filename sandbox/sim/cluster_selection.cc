@@ -12,7 +12,6 @@
 #include "sandbox/sim/cluster_selection.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -23,30 +22,13 @@
 #include "api/toleration.h"
 #include "base/status.h"
 #include "sandbox/sim/cluster_room.h"
-#include "sandbox/sim/region_spread.h"
 #include "sandbox/sim/replica_division.h"
+#include "sandbox/sim/spread_selection.h"
 
 namespace sandbox {
 namespace {
 
 using Outcome = Placement::Outcome;
-
-constexpr int64_t kUnlimited = std::numeric_limits<int32_t>::max();
-
-constexpr int kNoTier = -1;
-
-struct Candidate {
-  kube::ObjectPtr cluster;
-  int64_t assigned = 0;
-  bool is_target = false;
-  int64_t room = 0;
-  // 0 for the affinity itself, i + 1 for its overflow i, kNoTier when none of them matches.
-  int tier = 0;
-
-  std::string name() const { return std::string(cluster->name()); }
-  int64_t available() const { return room + assigned; }
-};
-using Candidates = std::vector<Candidate>;
 
 std::string UntoleratedTaint(const kube::Object& cluster, const json::Value& tolerations) {
   const std::vector<api::Toleration> tolerated = api::TolerationsFromJson(tolerations);
@@ -117,14 +99,6 @@ int64_t Estimate(const api::BindingView& binding, const kube::Object& cluster, b
   return RoomIn(cluster, binding.ReplicaRequirements(), by_models);
 }
 
-// Orders candidates: by tier, then present targets first, then by room, then by name.
-bool IsBetter(const Candidate& a, const Candidate& b) {
-  if (a.tier != b.tier) return a.tier < b.tier;
-  if (a.is_target != b.is_target) return a.is_target;
-  if (a.available() != b.available()) return a.available() > b.available();
-  return a.name() < b.name();
-}
-
 struct Filtered {
   Candidates candidates;
   std::string error;  // Why there are no candidates.
@@ -162,127 +136,6 @@ Filtered Filter(const api::BindingView& binding, const json::Value& affinity,
   return out;
 }
 
-bool IsStaticWeight(const json::Value& placement) {
-  const json::Value& scheduling = placement["replicaScheduling"];
-  if (scheduling["replicaSchedulingType"].AsString() != "Divided") return false;
-  if (scheduling["replicaDivisionPreference"].AsString() == "Aggregated") return false;
-  return scheduling["weightPreference"]["dynamicWeight"].AsString().empty();
-}
-
-int64_t AvailableIn(const Candidates& chosen) {
-  int64_t sum = 0;
-  for (const Candidate& candidate : chosen) sum += std::min(candidate.available(), kUnlimited);
-  return sum;
-}
-
-// Exchanges the last chosen clusters for ones with more room until `replicas` fit.
-bool MakeRoom(Candidates& chosen, Candidates rest, int64_t replicas) {
-  for (auto last = chosen.rbegin(); last != chosen.rend() && AvailableIn(chosen) < replicas;
-       ++last) {
-    const auto most = std::max_element(
-        rest.begin(), rest.end(),
-        [](const Candidate& a, const Candidate& b) { return a.available() < b.available(); });
-    if (most == rest.end()) break;
-    if (most->available() > last->available()) std::swap(*most, *last);
-  }
-  return AvailableIn(chosen) >= replicas;
-}
-
-// Returns the constraint by that field; null when there is none.
-const json::Value& ConstraintBy(absl::string_view field, const json::Value& placement) {
-  static const auto& none = *new json::Value();
-  const json::Value* found = &none;
-  for (const json::Value& constraint : placement["spreadConstraints"].items()) {
-    if (constraint["spreadByField"].AsString() == field) found = &constraint;
-  }
-  return *found;
-}
-
-absl::StatusOr<Candidates> SelectByCluster(const api::BindingView& binding,
-                                           const json::Value& constraint, Candidates candidates) {
-  const auto count = static_cast<int64_t>(candidates.size());
-  if (count < constraint["minGroups"].AsInt()) {
-    return absl::FailedPreconditionError(
-        "the number of feasible clusters is less than spreadConstraint.MinGroups");
-  }
-  const int64_t wanted = std::min(count, constraint["maxGroups"].AsInt());
-  if (wanted <= 0) return absl::FailedPreconditionError("spreadConstraint.MaxGroups is 0");
-  Candidates chosen(candidates.begin(), candidates.begin() + wanted);
-  if (!binding.IsDivided()) return chosen;
-  Candidates rest(candidates.begin() + wanted, candidates.end());
-  if (!MakeRoom(chosen, std::move(rest), binding.Replicas())) {
-    return absl::FailedPreconditionError("no enough resource when selecting " +
-                                         absl::StrCat(wanted, " clusters"));
-  }
-  return chosen;
-}
-
-// The candidates of each region, the best one first.
-using ByRegion = std::map<std::string, Candidates>;
-
-std::vector<std::string> RegionsFor(const ByRegion& all, const RegionSpread& wanted) {
-  std::vector<Region> regions;
-  for (const auto& [name, candidates] : all) {
-    std::vector<RankedCluster> clusters;
-    for (const Candidate& candidate : candidates) {
-      clusters.push_back({candidate.is_target, std::min(candidate.available(), kUnlimited)});
-    }
-    regions.push_back({name, static_cast<int64_t>(candidates.size()), ScoreOf(clusters, wanted)});
-  }
-  return ChooseRegions(std::move(regions), wanted);
-}
-
-// Takes the best cluster of each chosen region, and then the best ones of all of them, up to the
-// most clusters that are wanted. As upstream: whether the replicas fit is not looked at here.
-absl::StatusOr<Candidates> SelectByRegion(const api::BindingView& binding,
-                                          const Candidates& candidates) {
-  const json::Value& by_region = ConstraintBy("region", binding.Placement());
-  const json::Value& by_cluster = ConstraintBy("cluster", binding.Placement());
-  ByRegion all;
-  for (const Candidate& candidate : candidates) {
-    all[std::string(api::ClusterView(*candidate.cluster).Region())].push_back(candidate);
-  }
-  const RegionSpread wanted{by_region["minGroups"].AsInt(), by_region["maxGroups"].AsInt(),
-                            by_cluster["minGroups"].AsInt(), binding.Replicas(),
-                            binding.IsDivided()};
-  if (static_cast<int64_t>(all.size()) < wanted.least_regions) {
-    return absl::FailedPreconditionError(
-        "the number of feasible region is less than spreadConstraint.MinGroups");
-  }
-  const std::vector<std::string> regions = RegionsFor(all, wanted);
-  if (regions.empty()) {
-    return absl::FailedPreconditionError(
-        "the number of clusters is less than the cluster spreadConstraint.MinGroups");
-  }
-  Candidates chosen, rest;
-  for (const std::string& name : regions) {
-    const Candidates& region = all[name];
-    chosen.push_back(region.front());
-    rest.insert(rest.end(), region.begin() + 1, region.end());
-  }
-  std::sort(rest.begin(), rest.end(), IsBetter);
-  const int64_t more = by_cluster["maxGroups"].AsInt() - static_cast<int64_t>(chosen.size());
-  for (int64_t i = 0; i < more && i < static_cast<int64_t>(rest.size()); ++i) {
-    chosen.push_back(rest[i]);
-  }
-  // Tiers are filled in their order.
-  std::stable_sort(chosen.begin(), chosen.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.tier < b.tier; });
-  return chosen;
-}
-
-// Applies the spread constraints. As upstream: those by region go before those by cluster, and
-// those by zone and provider only leave out clusters that have none (MissingTopology).
-absl::StatusOr<Candidates> Select(const api::BindingView& binding, Candidates candidates) {
-  const json::Value& placement = binding.Placement();
-  // As upstream: a static weight names the clusters, so constraints do not count.
-  if (IsStaticWeight(placement) || placement["spreadConstraints"].empty()) return candidates;
-  if (!ConstraintBy("region", placement).is_null()) return SelectByRegion(binding, candidates);
-  const json::Value& by_cluster = ConstraintBy("cluster", placement);
-  if (!by_cluster.is_null()) return SelectByCluster(binding, by_cluster, std::move(candidates));
-  return absl::FailedPreconditionError("just support cluster and region spread constraint");
-}
-
 std::vector<Party> StaticWeights(const json::Value& rules, const Candidates& candidates) {
   std::vector<Party> parties;
   bool any = false;
@@ -309,7 +162,7 @@ absl::StatusOr<std::vector<api::TargetCluster>> Divide(const api::BindingView& b
                                                        const Candidates& candidates, bool fresh) {
   const json::Value& scheduling = binding.Placement()["replicaScheduling"];
   const std::string uid = binding.Resource().uid;
-  if (IsStaticWeight(binding.Placement())) {
+  if (HasStaticWeight(binding.Placement())) {
     const auto parties =
         StaticWeights(scheduling["weightPreference"]["staticWeightList"], candidates);
     return DivideByWeight(replicas, parties, uid);
@@ -385,7 +238,7 @@ Placement PlaceByAffinity(const kube::Object& object, const json::Value& affinit
   }
   Filtered filtered = Filter(binding, affinity, given);
   if (filtered.candidates.empty()) return {Outcome::kNoClusterFit, filtered.error, {}, ""};
-  const auto chosen = Select(binding, std::move(filtered.candidates));
+  const auto chosen = SelectBySpread(binding, std::move(filtered.candidates));
   if (!chosen.ok()) return Failure(chosen.status());
   const bool overflows = !affinity["overflowAffinities"].empty() && IsCounted(binding);
   auto targets = overflows ? AssignByTier(binding, *chosen, given.fresh)
