@@ -148,6 +148,7 @@ constexpr Row kRows[] = {
     {"cannot unmarshal", kWrongType, "", AdviceForInvalid},
     {"failed to create typed patch object", kWrongType, "", AdviceForInvalid},
     {"must be of type", kWrongType, "", AdviceForInvalid},
+    {"unrecognized type: ", kWrongType, "", AdviceForInvalid},
     {"is invalid", "$C refuses it as invalid", "", AdviceForInvalid},
     {"Too long", "$C refuses it as invalid", "shorten what the message names"},
     {"database space exceeded", "the database of $C is full",
