@@ -58,13 +58,14 @@ std::set<std::string> NodePortsOf(const kube::Object& service) {
 void ServiceAddresses::CheckFree(const kube::Object& old_object, const kube::Object& service,
                                  const std::function<Services()>& stored, FieldErrors& errors) {
   std::set<std::string> ports = NodePortsOf(service);
-  // What the Service has kept is its own, and its stored version would look like a rival.
   for (const std::string& own : NodePortsOf(old_object)) ports.erase(own);
   ports.erase("");
   const std::string ip = IpOf(service) == IpOf(old_object) ? "" : IpOf(service);
   if (ports.empty() && ip.empty()) return;
   std::set<std::string> taken;
   for (const kube::ObjectPtr& other : stored()) {
+    // Somebody may have changed it since; then this write finds the conflict, and is tried again.
+    if (!old_object.name().empty() && other->key() == service.key()) continue;
     taken.merge(NodePortsOf(*other));
     if (!ip.empty() && IpOf(*other) == ip) {
       errors.InvalidText(

@@ -20,9 +20,10 @@ class ServiceAddresses {
   void Fill(const kube::Object& old_object, kube::Object& service);
 
   // Reports the cluster IP and the node ports of `service` that one of the stored Services has.
-  // Those of `old_object` (may be empty) are its own. Like a kube-apiserver's, the check does not
-  // look at names: a Service that is created once more is refused for its own ports. `stored` is
-  // called only if there is something to look for. Call it before Fill.
+  // Those of `old_object` (may be empty) are its own, and so are those that its stored version has
+  // by now. Like a kube-apiserver's, the check of a create does not look at names: a Service that
+  // is created once more is refused for its own ports. `stored` is called only if there is
+  // something to look for. Call it before Fill.
   using Services = std::vector<kube::ObjectPtr>;
   static void CheckFree(const kube::Object& old_object, const kube::Object& service,
                         const std::function<Services()>& stored, FieldErrors& errors);

@@ -73,8 +73,9 @@ TEST_CASE(
   const size_t log = day.Log().size();
   day.StartAgent();
   day.Pass(absl::Minutes(30));
-  CHECK_THAT(day.Log().substr(log),
-             Catch::Contains("it refuses the credentials of --karmada-kubeconfig (401 Unauthorized)"));
+  CHECK_THAT(
+      day.Log().substr(log),
+      Catch::Contains("it refuses the credentials of --karmada-kubeconfig (401 Unauthorized)"));
   CHECK_THAT(day.Readyz(), Catch::Contains("[-]control-plane failed"));
   CHECK(day.in_member().Since(start).empty());
   CHECK(day.starts() == 2);

@@ -16,7 +16,7 @@ ROLE = ROOT / "examples/karmada-lens/fleet-viewer.yaml"
 VIEWS = ("serve", "fleet", "why", "graph", "plan", "explain")
 # What the role leaves out on purpose: without it members are asked through the control plane's proxy.
 NOT_READ = {("", "secrets")}
-TEMPLATES = {("", "configmaps"), ("", "persistentvolumeclaims"), ("", "pods"), ("", "serviceaccounts"), ("apps", "daemonsets"),
+TEMPLATES = {("", "configmaps"), ("", "persistentvolumeclaims"), ("", "serviceaccounts"), ("apps", "daemonsets"),
              ("apps", "deployments"), ("apps", "replicasets"), ("apps", "statefulsets"), ("batch", "cronjobs"), ("batch", "jobs"),
              ("networking.k8s.io", "ingresses")}
 

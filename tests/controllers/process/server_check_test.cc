@@ -100,9 +100,9 @@ TEST_CASE_METHOD(Fixture, "a server that refuses the credentials is named with t
   server->Answer("/version", 401, R"({"kind": "Status", "reason": "Unauthorized"})");
   const absl::Status refused = Check();
   CHECK(absl::IsUnauthenticated(refused));
-  CHECK_THAT(
-      std::string(refused.message()),
-      Contains("10.0.0.1:6443 refuses the credentials of --kubeconfig (401 Unauthorized)") && !Contains("{"));
+  CHECK_THAT(std::string(refused.message()),
+             Contains("10.0.0.1:6443 refuses the credentials of --kubeconfig (401 Unauthorized)") &&
+                 !Contains("{"));
 }
 
 TEST_CASE_METHOD(Fixture, "a cluster without Karmada's APIs is named with the missing ones") {
