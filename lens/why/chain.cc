@@ -223,9 +223,13 @@ std::string Question::Kubectl(absl::string_view verb) const {
                       is_own ? "" : absl::StrCat(".", gvk.version, ".", gvk.group), " ", key.name);
 }
 
+std::string Question::CommandFor(const kube::Gvk& other, const kube::ObjectKey& at) const {
+  return absl::StrCat("karmada-lens why ", other.kind, "/", at.name, at.ns.empty() ? "" : " -n ",
+                      at.ns, flags);
+}
+
 std::string Question::AskAbout(const kube::Gvk& other, const kube::ObjectKey& at) const {
-  return absl::StrCat("ask about it: karmada-lens why ", other.kind, "/", at.name,
-                      at.ns.empty() ? "" : " -n ", at.ns, flags);
+  return absl::StrCat("ask about it: ", CommandFor(other, at));
 }
 
 std::vector<api::TargetCluster> Chain::Targets() const {
