@@ -92,7 +92,10 @@ class Filing {
       leases[std::string(object->name())] = object;
     }
     if (gvk == api::Namespaces().gvk) chain_.namespaces.insert(std::string(object->name()));
-    const bool is_space = gvk == api::Namespaces().gvk && object->name() == chain_.asked.key.ns;
+    const bool is_of_cluster = chain_.asked.gvk == api::Clusters().gvk;
+    const std::string space =
+        is_of_cluster ? api::ExecutionNamespace(chain_.asked.key.name) : chain_.asked.key.ns;
+    const bool is_space = gvk == api::Namespaces().gvk && object->name() == space;
     if (is_space) chain_.space = object;
   }
 
