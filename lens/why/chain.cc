@@ -92,7 +92,10 @@ class Filing {
       leases[std::string(object->name())] = object;
     }
     if (gvk == api::Namespaces().gvk) chain_.namespaces.insert(std::string(object->name()));
-    const bool is_space = gvk == api::Namespaces().gvk && object->name() == chain_.asked.key.ns;
+    const bool is_of_cluster = chain_.asked.gvk == api::Clusters().gvk;
+    const std::string space =
+        is_of_cluster ? api::ExecutionNamespace(chain_.asked.key.name) : chain_.asked.key.ns;
+    const bool is_space = gvk == api::Namespaces().gvk && object->name() == space;
     if (is_space) chain_.space = object;
   }
 
@@ -223,9 +226,13 @@ std::string Question::Kubectl(absl::string_view verb) const {
                       is_own ? "" : absl::StrCat(".", gvk.version, ".", gvk.group), " ", key.name);
 }
 
+std::string Question::CommandFor(const kube::Gvk& other, const kube::ObjectKey& at) const {
+  return absl::StrCat("karmada-lens why ", other.kind, "/", at.name, at.ns.empty() ? "" : " -n ",
+                      at.ns, flags);
+}
+
 std::string Question::AskAbout(const kube::Gvk& other, const kube::ObjectKey& at) const {
-  return absl::StrCat("ask about it: karmada-lens why ", other.kind, "/", at.name,
-                      at.ns.empty() ? "" : " -n ", at.ns, flags);
+  return absl::StrCat("ask about it: ", CommandFor(other, at));
 }
 
 std::vector<api::TargetCluster> Chain::Targets() const {

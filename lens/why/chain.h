@@ -47,6 +47,9 @@ struct Question {
   std::string Describe() const;
   // Returns "kubectl -n shop annotate deployment web" for the verb "annotate".
   std::string Kubectl(absl::string_view verb) const;
+  // Returns the command that asks about an object of the control plane, with the flags that this
+  // question was asked with: "karmada-lens why Deployment/web -n shop".
+  std::string CommandFor(const kube::Gvk& other, const kube::ObjectKey& at) const;
   // Returns the advice to ask about another object of the control plane, with the flags that this
   // question was asked with: "ask about it: karmada-lens why Deployment/web -n shop".
   std::string AskAbout(const kube::Gvk& other, const kube::ObjectKey& at) const;

@@ -192,6 +192,8 @@ class Reader {
     if (question_.gvk == api::Clusters().gvk && object != nullptr) {
       List(api::Works(), api::ExecutionNamespace(question_.key.name));
       TryList(api::ClusterTaintPolicies(), "").IgnoreError();
+      const std::string space = api::ExecutionNamespace(question_.key.name);
+      TryGet(api::Namespaces(), {"", space}).IgnoreError();
       if (object->IsDeleting()) List(api::ResourceBindings(), "");
       if (object->IsDeleting()) List(api::ClusterResourceBindings(), "");
     }
@@ -237,9 +239,10 @@ class Reader {
   void LookElsewhere(const kube::Resource& resource, Chain& chain) {
     chain.elsewhere = NamespacesWith(plane_.client, resource, question_.key.name, stop_);
     if (!resource.namespaced) return;
-    const absl::Status got =
-        plane_.client.Get(api::Namespaces(), {"", question_.key.ns}, stop_).status();
-    chain.lacks_space = kube::IsGone(got);
+    absl::StatusOr<kube::Object> got =
+        plane_.client.Get(api::Namespaces(), {"", question_.key.ns}, stop_);
+    chain.lacks_space = kube::IsGone(got.status());
+    if (got.ok()) chain.space = kube::Share(*std::move(got));
   }
 
   // Looks in other namespaces for what the template needs and does not exist.

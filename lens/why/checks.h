@@ -54,6 +54,9 @@ struct Finding {
   std::string check = {};              // The name of the check, set by Diagnose.
   // What is true until the cause that another finding names has been mended; "" for nothing.
   std::string meanwhile = {};
+  // What sets it apart from other findings of its check, such as why a member refuses the template.
+  // Findings of different kinds in two clusters are not alike, whatever their texts are.
+  std::string kind = {};
   // Somebody wants it so, as with a suspension: what fails is the cause before it.
   bool is_wanted = false;
 };

@@ -95,21 +95,30 @@ std::string WithoutCluster(const Finding& finding) {
   return absl::StrReplaceAll(finding.cause, {{finding.cluster, "$"}});
 }
 
-// Returns " (likewise in member2)" for the other clusters in which the same was found.
-std::string Likewise(const Findings& findings, const Finding& cause) {
-  std::vector<api::TargetCluster> same, other;
+// Returns " (likewise in member2)" for the other clusters in which the same was found. What was
+// found there for another reason is not explained by it, and needs another advice.
+std::string Likewise(const Chain& chain, const Findings& findings, const Finding& cause) {
+  std::vector<api::TargetCluster> same, similar, different;
   if (cause.cluster.empty() || cause.grade != Grade::kStuck) return "";
   for (const Finding& finding : findings) {
     const bool is_more = finding.check == cause.check && finding.grade == cause.grade &&
                          finding.cluster != cause.cluster && !finding.cluster.empty();
     if (!is_more) continue;
     const bool is_same = WithoutCluster(finding) == WithoutCluster(cause);
-    std::vector<api::TargetCluster>& named = is_same ? same : other;
+    const bool is_similar = finding.kind == cause.kind;
+    std::vector<api::TargetCluster>& named = is_same ? same : is_similar ? similar : different;
     if (named.empty() || named.back().name != finding.cluster) named.push_back({finding.cluster});
   }
   std::vector<std::string> parts;
   if (!same.empty()) parts.push_back(absl::StrCat("likewise in ", ClusterList(same)));
-  if (!other.empty()) parts.push_back(absl::StrCat("similarly in ", ClusterList(other)));
+  if (!similar.empty()) parts.push_back(absl::StrCat("similarly in ", ClusterList(similar)));
+  if (!different.empty()) {
+    const bool is_one = different.size() == 1;
+    parts.push_back(absl::StrCat(ClusterList(different), is_one ? " refuses" : " refuse",
+                                 " it for ", is_one ? "another reason: " : "other reasons: ",
+                                 chain.asked.CommandFor(chain.asked.gvk, chain.asked.key),
+                                 " --cluster ", different[0].name));
+  }
   return parts.empty() ? "" : absl::StrCat(" (", absl::StrJoin(parts, ", "), ")");
 }
 
@@ -259,11 +268,11 @@ Diagnosis Diagnose(const Chain& chain) {
   if (diagnosis.arrived && chain.Targets().empty() && !IsAboutOwnObject(chain)) {
     diagnosis.cause = FirstOf(diagnosis.findings, Grade::kNote);
   }
-  diagnosis.headline =
-      diagnosis.cause == nullptr
-          ? Arrival(chain)
-          : absl::StrCat(diagnosis.cause->cause, Likewise(diagnosis.findings, *diagnosis.cause),
-                         Meanwhile(diagnosis.findings, *diagnosis.cause));
+  diagnosis.headline = diagnosis.cause == nullptr
+                           ? Arrival(chain)
+                           : absl::StrCat(diagnosis.cause->cause,
+                                          Likewise(chain, diagnosis.findings, *diagnosis.cause),
+                                          Meanwhile(diagnosis.findings, *diagnosis.cause));
   // What stops it often says already that a member does not answer.
   diagnosis.headline =
       WithUnread(std::move(diagnosis.headline), stopped ? chain.unread : chain.UnreadWithMembers());

@@ -77,7 +77,9 @@ class Selector {
   std::string Text(absl::string_view field) const { return json_[field].ToString(); }
 
   NearMiss Closer(Nearness nearness, std::string why, std::string advice) const {
-    return {policy_, std::move(why), std::move(advice), nearness};
+    NearMiss miss{policy_, std::move(why), std::move(advice), nearness};
+    miss.name = Text("name");
+    return miss;
   }
 
   NearMiss WrongKind() const {
@@ -204,6 +206,13 @@ std::vector<std::string> FieldsThatFollow(const kube::Object& object, const kube
   return fields;
 }
 
+// Returns whether fewer letters of the one name differ from the template's than of the other.
+bool IsNearerName(const kube::Object& object, const NearMiss& one, const NearMiss& other) {
+  if (one.name.empty() || other.name.empty()) return false;
+  const auto nearest = base::NearestName(object.name(), {other.name, one.name});
+  return nearest.has_value() && *nearest == 1;  // Of equally near ones the first is found.
+}
+
 }  // namespace
 
 Match MatchOf(const kube::ObjectPtr& policy, const kube::Object& object) {
@@ -316,8 +325,9 @@ std::vector<NearMiss> NearMisses(const Chain& chain) {
     nearest.kinship = KinshipOf(*chain.object, *policy);
     misses.push_back(std::move(nearest));
   }
-  std::stable_sort(misses.begin(), misses.end(), [](const NearMiss& a, const NearMiss& b) {
-    return std::pair(a.kinship, a.nearness) > std::pair(b.kinship, b.nearness);
+  std::stable_sort(misses.begin(), misses.end(), [&](const NearMiss& a, const NearMiss& b) {
+    const auto of_a = std::pair(a.kinship, a.nearness), of_b = std::pair(b.kinship, b.nearness);
+    return of_a != of_b ? of_a > of_b : IsNearerName(*chain.object, a, b);
   });
   return misses;
 }

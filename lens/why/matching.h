@@ -85,6 +85,7 @@ struct NearMiss {
   std::string advice;
   Nearness nearness = Nearness::kFar;
   Kinship kinship = Kinship::kOtherNamespace;
+  std::string name = {};  // That the selector is for; "" when it names none.
 };
 // Returns those that come near, the nearest first: a policy of the template's namespace goes before
 // one of the cluster, and that before one of another namespace, which can never govern it.

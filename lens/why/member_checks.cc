@@ -121,6 +121,7 @@ Findings MemberRefusesIt(const Chain& chain) {
       if (!refusal.says_all) absl::StrAppend(&finding.cause, " (", shown, ")");
       finding.advice = refusal.advice;
     }
+    finding.kind = refusal.kind;
     if (refusal.is_over) {
       finding.grade = Grade::kWaiting;
       finding.waits_for = AppliesIn(chain, place.cluster);

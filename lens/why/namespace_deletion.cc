@@ -5,6 +5,7 @@
 
 #include "lens/why/namespace_deletion.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -53,11 +54,26 @@ std::vector<std::string> FinalizersIn(absl::string_view message) {
   return names;
 }
 
-// Says who has to take the finalizers off what the namespace contains.
-void ExplainFinalizers(absl::string_view message, absl::string_view where, NamespaceHold& hold) {
+// Returns whether one of Karmada's programs takes the finalizer off what the namespace contains:
+// none does from objects of another kind than those that it puts it on. A Namespace that does not
+// say what remains may contain such objects.
+bool IsTakenByKarmada(const kube::Object& space, absl::string_view finalizer) {
+  const std::string resource = ResourceWithFinalizer(finalizer);
+  const json::Value* remains =
+      kube::FindCondition(space.status()["conditions"], "NamespaceContentRemaining");
+  const bool is_known = remains != nullptr && (*remains)["status"].AsString() == "True";
+  return !resource.empty() && (!is_known || absl::StrContains((*remains)["message"].AsString(),
+                                                              absl::StrCat(resource, " has ")));
+}
+
+// Says who has to take the finalizers off what the namespace contains. In a member no program of
+// Karmada's does, but the member's own control plane, if it is one.
+void ExplainFinalizers(const kube::Object& space, absl::string_view message,
+                       absl::string_view cluster, NamespaceHold& hold) {
+  const std::string where = cluster.empty() ? "" : absl::StrCat(" in ", cluster);
   std::vector<std::string> foreign;
   for (const std::string& finalizer : FinalizersIn(message)) {
-    if (IsKarmadasFinalizer(finalizer)) {
+    if (cluster.empty() && IsTakenByKarmada(space, finalizer)) {
       hold.waits_for_karmada = true;
     } else {
       foreign.push_back(finalizer);
@@ -65,10 +81,10 @@ void ExplainFinalizers(absl::string_view message, absl::string_view where, Names
   }
   std::vector<std::string> parts;
   if (hold.waits_for_karmada) {
-    parts.push_back(absl::StrCat(
-        "see whether ", api::kControllerManager, " runs", where,
-        ", and what its log says of objects of the namespace; do not take its finalizers off, for "
-        "what it has put into clusters would stay there"));
+    parts.push_back(absl::StrCat("see whether ", api::kControllerManager,
+                                 " runs, and what its log says of objects of the namespace; do not "
+                                 "take its finalizers off, for "
+                                 "what it has put into clusters would stay there"));
   }
   if (!foreign.empty()) {
     parts.push_back(absl::StrCat("see", where, " which program sets ",
@@ -80,9 +96,17 @@ void ExplainFinalizers(absl::string_view message, absl::string_view where, Names
 
 }  // namespace
 
+bool IsEmptied(const kube::Object& space) {
+  const auto finalizers = space.spec()["finalizers"].items();
+  return space.IsDeleting() &&
+         std::none_of(finalizers.begin(), finalizers.end(), [](const json::Value& finalizer) {
+           return finalizer.AsString() == "kubernetes";
+         });
+}
+
 NamespaceHold HoldOf(const kube::Object& space, absl::string_view cluster) {
   NamespaceHold hold;
-  if (space.kind() != "Namespace" || !space.IsDeleting()) return hold;
+  if (space.kind() != "Namespace" || !space.IsDeleting() || IsEmptied(space)) return hold;
   const std::string where = cluster.empty() ? "" : absl::StrCat(" in ", cluster);
   std::vector<std::string> texts;
   for (const Row& row : kRows) {
@@ -95,7 +119,7 @@ NamespaceHold HoldOf(const kube::Object& space, absl::string_view cluster) {
     const bool is_of_finalizers = absl::string_view(row.condition) == kFinalizersRemain;
     if (is_of_finalizers) {
       const std::string before = hold.advice;
-      ExplainFinalizers(message, where, hold);
+      ExplainFinalizers(space, message, cluster, hold);
       if (!is_first) hold.advice = before;
     } else if (is_first) {
       hold.advice = absl::StrReplaceAll(row.advice, {{"$C", where}});

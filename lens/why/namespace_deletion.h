@@ -17,6 +17,10 @@ struct NamespaceHold {
   bool waits_for_karmada = false;
 };
 
+// Returns whether the Namespace is being deleted and contains nothing any more: the namespace
+// controller has taken its own finalizer off. What the conditions say is of an earlier time then.
+bool IsEmptied(const kube::Object& space);
+
 // Returns what holds up the Namespace; `cluster` is the member that has it, "" for the control
 // plane. An empty value for other objects, and for a Namespace that is not being deleted.
 NamespaceHold HoldOf(const kube::Object& space, absl::string_view cluster);

@@ -31,39 +31,48 @@ constexpr char kGarbageCollector[] = "the garbage collector of the control plane
 // Who takes a finalizer away. "$C" in texts stands for the cluster of a Work.
 struct Keeper {
   const char* finalizer;
-  const char* after;      // What has to happen before: "it has ...".
-  const char* otherwise;  // What is left behind when somebody else takes it away.
-  const char* gate = "";  // What karmada-controller-manager needs for it besides.
+  const kube::Resource& (*of)();  // Of objects of this kind: from others nobody takes it away.
+  const char* after;              // What has to happen before: "it has ...".
+  const char* otherwise;          // What is left behind when somebody else takes it away.
+  const char* gate = "";          // What karmada-controller-manager needs for it besides.
 };
 
 constexpr Keeper kKeepers[] = {
-    {api::kPropagationPolicyFinalizer, "it has taken its claim off the templates that it governs",
-     "templates would keep the claim of a policy that is gone"},
-    {api::kClusterPropagationPolicyFinalizer,
+    {api::kPropagationPolicyFinalizer, api::PropagationPolicies,
      "it has taken its claim off the templates that it governs",
      "templates would keep the claim of a policy that is gone"},
-    {api::kExecutionFinalizer, "it has removed the Work's objects from $C",
+    {api::kClusterPropagationPolicyFinalizer, api::ClusterPropagationPolicies,
+     "it has taken its claim off the templates that it governs",
+     "templates would keep the claim of a policy that is gone"},
+    {api::kExecutionFinalizer, api::Works, "it has removed the Work's objects from $C",
      "the objects would stay in $C, where nobody would delete them"},
-    {api::kBindingFinalizer, "it has deleted the Works of the binding",
+    {api::kBindingFinalizer, api::ResourceBindings, "it has deleted the Works of the binding",
      "the Works would stay, and with them the object in clusters"},
-    {api::kClusterBindingFinalizer, "it has deleted the Works of the binding",
+    {api::kClusterBindingFinalizer, api::ClusterResourceBindings,
+     "it has deleted the Works of the binding",
      "the Works would stay, and with them the object in clusters"},
-    {api::kDependenciesFinalizer, "it has taken back what the binding had brought along",
+    {api::kDependenciesFinalizer, api::ResourceBindings,
+     "it has taken back what the binding had brought along",
      "what it needed would stay in clusters", "PropagateDeps"},
-    {api::kClusterFinalizer, "the Works of the cluster, and the bindings that name it, have gone",
+    {api::kClusterFinalizer, api::Clusters,
+     "the Works of the cluster, and the bindings that name it, have gone",
      "what Karmada has put into the cluster would stay there, and bindings would still name it"},
-    {api::kMultiClusterServiceFinalizer, "it has released the Service and deleted its Works",
+    {api::kMultiClusterServiceFinalizer, api::MultiClusterServices,
+     "it has released the Service and deleted its Works",
      "the Works would stay, and with them the Service in clusters", "MultiClusterService"},
-    {api::kEndpointSliceFinalizer, "it has deleted the EndpointSlices that it made of the Work",
+    {api::kEndpointSliceFinalizer, api::Works,
+     "it has deleted the EndpointSlices that it made of the Work",
      "the EndpointSlices would stay in the control plane"},
-    {api::kEndpointSliceDispatchFinalizer,
+    {api::kEndpointSliceDispatchFinalizer, api::Works,
      "it has deleted the Works that bring the slice to other clusters",
      "the Works would stay, and with them endpoints that there are not", "MultiClusterService"},
 };
 
-const Keeper* KeeperOf(absl::string_view finalizer) {
+const Keeper* KeeperOf(absl::string_view finalizer, const kube::Gvk& gvk) {
   for (const Keeper& keeper : kKeepers) {
-    if (keeper.finalizer == finalizer) return &keeper;
+    const kube::Gvk& of = keeper.of().gvk;
+    const bool is_of_kind = of.group == gvk.group && of.kind == gvk.kind;
+    if (keeper.finalizer == finalizer && is_of_kind) return &keeper;
   }
   return nullptr;
 }
@@ -95,8 +104,8 @@ std::vector<std::string> FinalizersOf(const kube::Object& object) {
   return names;
 }
 
-bool IsForeign(absl::string_view finalizer) {
-  return KeeperOf(finalizer) == nullptr && CollectedAfter(finalizer).empty();
+bool IsForeign(absl::string_view finalizer, const kube::Gvk& gvk) {
+  return KeeperOf(finalizer, gvk) == nullptr && CollectedAfter(finalizer).empty();
 }
 
 // What is deleted, and the cluster of a Work.
@@ -124,14 +133,14 @@ class Deletion {
                                  absl::StrJoin(waits, ", and for "), removal.why)};
     finding.advice = AdviceFor(first, removal);
     for (const std::string& finalizer : FinalizersOf(*chain_.object)) {
-      if (finalizer == first || !IsForeign(finalizer)) continue;
+      if (finalizer == first || !IsForeign(finalizer, chain_.asked.gvk)) continue;
       absl::StrAppend(&finding.advice, "; and ",
                       AdviceForForeignFinalizer(finalizer, chain_.asked.gvk.kind, chain_.asked.key,
                                                 /*beside_others=*/true));
       break;  // The others are named with it.
     }
     // What is known of an agent is part of the reason.
-    const bool is_managers = KeeperOf(first) != nullptr && !IsOfAgent(first);
+    const bool is_managers = KeeperOf(first, chain_.asked.gvk) != nullptr && !IsOfAgent(first);
     if (is_managers || (!CollectedAfter(first).empty() && OwnsHeldBinding())) {
       finding.waits_for = Program::kControllerManager;
     }
@@ -144,7 +153,9 @@ class Deletion {
   std::string FirstToAct() const {
     const std::vector<std::string> all = FinalizersOf(*chain_.object);
     for (const auto& is_first : {IsKarmadasFinalizer, IsForeign}) {
-      const auto found = std::find_if(all.begin(), all.end(), is_first);
+      const auto found = std::find_if(all.begin(), all.end(), [&](const std::string& finalizer) {
+        return is_first(finalizer, chain_.asked.gvk);
+      });
       if (found != all.end()) return *found;
     }
     return all[0];
@@ -154,7 +165,9 @@ class Deletion {
   bool OwnsHeldBinding() const {
     if (chain_.binding == nullptr || chain_.object == nullptr) return false;
     const std::vector<std::string> all = FinalizersOf(*chain_.binding);
-    return std::any_of(all.begin(), all.end(), IsKarmadasFinalizer);
+    return std::any_of(all.begin(), all.end(), [&](const std::string& finalizer) {
+      return IsKarmadasFinalizer(finalizer, chain_.binding->gvk());
+    });
   }
 
   bool IsOfAgent(absl::string_view finalizer) const {
@@ -171,7 +184,7 @@ class Deletion {
     if (!collected.empty()) {
       return absl::StrCat(kGarbageCollector, " takes away after ", collected);
     }
-    const Keeper* keeper = KeeperOf(finalizer);
+    const Keeper* keeper = KeeperOf(finalizer, chain_.asked.gvk);
     if (keeper == nullptr) return kNobodyTakesIt;
     std::string after = InCluster(keeper->after);
     if (finalizer == api::kExecutionFinalizer &&
@@ -192,7 +205,7 @@ class Deletion {
     if (!CollectedAfter(finalizer).empty()) {
       return "see what it owns, and what that waits for; the rest happens by itself";
     }
-    const Keeper* keeper = KeeperOf(finalizer);
+    const Keeper* keeper = KeeperOf(finalizer, chain_.asked.gvk);
     if (keeper == nullptr) {
       return AdviceForForeignFinalizer(finalizer, chain_.asked.gvk.kind, chain_.asked.key,
                                        /*beside_others=*/false);
@@ -217,15 +230,25 @@ class Deletion {
 
 }  // namespace
 
-bool IsKarmadasFinalizer(absl::string_view finalizer) { return KeeperOf(finalizer) != nullptr; }
+bool IsKarmadasFinalizer(absl::string_view finalizer, const kube::Gvk& gvk) {
+  return KeeperOf(finalizer, gvk) != nullptr;
+}
+
+std::string ResourceWithFinalizer(absl::string_view finalizer) {
+  for (const Keeper& keeper : kKeepers) {
+    if (keeper.finalizer != finalizer) continue;
+    return absl::StrCat(keeper.of().plural, ".", keeper.of().gvk.group);
+  }
+  return "";
+}
 
 Holders HoldersOf(const kube::Object& object) {
   std::vector<std::string> known, foreign;
   Holders holders;
   if (!object.IsDeleting()) return holders;
   for (const std::string& finalizer : FinalizersOf(object)) {
-    (IsForeign(finalizer) ? foreign : known).push_back(finalizer);
-    if (IsKarmadasFinalizer(finalizer)) holders.has_karmadas = true;
+    (IsForeign(finalizer, object.gvk()) ? foreign : known).push_back(finalizer);
+    if (IsKarmadasFinalizer(finalizer, object.gvk())) holders.has_karmadas = true;
   }
   if (!foreign.empty()) {
     holders.foreign = absl::StrCat(absl::StrJoin(foreign, ", "), ", which ", kNobodyTakesIt);
@@ -249,6 +272,43 @@ std::vector<std::string> HeldBindingsIn(const Chain& chain, absl::string_view ns
   return names;
 }
 
+// Returns what becomes of the cluster's objects with the namespace of its Works.
+std::string WhatGoesWith(const std::string& cluster) {
+  return absl::StrCat("what Karmada has put into ", cluster,
+                      " is deleted there with it (unless preserveResourcesOnDeletion keeps it), "
+                      "and made again afterwards");
+}
+
+// Returns the cluster whose Works the namespace has; "" for others, and for a cluster that leaves.
+std::string ClusterOfWorksIn(const Chain& chain, absl::string_view ns) {
+  const absl::StatusOr<std::string> name = api::ClusterOfExecutionNamespace(ns);
+  if (!name.ok()) return "";
+  const auto found = chain.clusters.find(*name);
+  return found == chain.clusters.end() || found->second->IsDeleting() ? "" : *name;
+}
+
+// Has it wait for the program that takes the cluster's objects away.
+void WaitForApplier(const Chain& chain, const std::string& cluster, Finding& finding) {
+  finding.waits_for = AppliesIn(chain, cluster);
+  if (finding.waits_for != Program::kAgent) return;
+  finding.cluster = cluster;
+  finding.advice = AdviceForAgent(chain, cluster);
+}
+
+// Says for which finalizers of its spec a Namespace waits that contains nothing any more.
+void ExplainEmptied(const kube::Object& space, Finding& finding) {
+  std::vector<std::string> names;
+  for (const json::Value& item : space.spec()["finalizers"].items()) {
+    names.push_back(item.ToString());
+  }
+  finding.advice = "wait a moment: it contains nothing any more";
+  if (names.empty()) return;
+  absl::StrAppend(&finding.cause, " and waits for ", absl::StrJoin(names, ", "),
+                  " in its spec.finalizers, which ", kNobodyTakesIt);
+  finding.advice =
+      absl::StrCat("see which program sets ", names[0], ", and why it does not take it away");
+}
+
 Finding ExplainNamespace(const Chain& chain) {
   const kube::Object& space = *chain.object;
   const bool has_finalizers = !FinalizersOf(space).empty();
@@ -260,7 +320,9 @@ Finding ExplainNamespace(const Chain& chain) {
                   "see what is left in it; the rest happens by itself"};
   if (has_finalizers) finding = Deletion(chain).Explain();
   const std::string contents = hold.text.empty() ? Some(bindings) : hold.text;
-  if (!has_finalizers || !contents.empty()) {
+  const bool is_emptied = IsEmptied(space);
+  if (!has_finalizers && is_emptied) ExplainEmptied(space, finding);
+  if ((!has_finalizers && !is_emptied) || !contents.empty()) {
     absl::StrAppend(&finding.cause, has_finalizers ? ", and" : " and waits",
                     " for what it contains", contents.empty() ? "" : ": ", contents);
   }
@@ -275,6 +337,11 @@ Finding ExplainNamespace(const Chain& chain) {
                                     " runs, and what its log says of these bindings");
     }
   }
+  const std::string cluster = ClusterOfWorksIn(chain, space.name());
+  if (!cluster.empty()) {
+    absl::StrAppend(&finding.cause, "; ", WhatGoesWith(cluster));
+    if (hold.waits_for_karmada) WaitForApplier(chain, cluster, finding);
+  }
   return finding;
 }
 
@@ -284,6 +351,21 @@ Findings OwnObjectIsBeingDeleted(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
   if (!chain.object->IsDeleting() || FinalizersOf(*chain.object).empty()) return {};
   return {Deletion(chain).Explain()};
+}
+
+Findings WorksOfClusterAreBeingDeleted(const Chain& chain) {
+  if (chain.asked.gvk != api::Clusters().gvk || chain.object == nullptr) return {};
+  const bool is_leaving = chain.object->IsDeleting();
+  if (is_leaving || chain.space == nullptr || !chain.space->IsDeleting()) return {};
+  Finding finding{Step::kTemplate, Grade::kWaiting,
+                  absl::StrCat("the namespace ", chain.space->name(), " of the Works of ",
+                               chain.Name(), " is being deleted since ",
+                               chain.space->metadata()["deletionTimestamp"].AsString(), "; ",
+                               WhatGoesWith(chain.asked.key.name)),
+                  "wait: a namespace that is being deleted has to go before it is made again; see "
+                  "who deletes it"};
+  WaitForApplier(chain, chain.asked.key.name, finding);
+  return {std::move(finding)};
 }
 
 Findings TemplateIsBeingDeleted(const Chain& chain) {

@@ -20,6 +20,9 @@ Findings OwnObjectIsBeingDeleted(const Chain& chain);
 // The same of a template, and of a Namespace also what it says of its contents.
 Findings TemplateIsBeingDeleted(const Chain& chain);
 
+// Says of a Cluster that the namespace of its Works is being deleted, though the Cluster is not.
+Findings WorksOfClusterAreBeingDeleted(const Chain& chain);
+
 // The finalizers that hold up the deletion of a Work or a binding.
 struct Holders {
   // All of them: "karmada.io/binding-controller, and for example.io/hold, which none of Karmada's
@@ -33,8 +36,13 @@ struct Holders {
 // Returns an empty value for an object that is not being deleted.
 Holders HoldersOf(const kube::Object& object);
 
-// Returns whether one of Karmada's programs takes away this finalizer.
-bool IsKarmadasFinalizer(absl::string_view finalizer);
+// Returns whether one of Karmada's programs takes away this finalizer of objects of the kind. From
+// other kinds nobody does, whatever its name is.
+bool IsKarmadasFinalizer(absl::string_view finalizer, const kube::Gvk& gvk);
+
+// Returns "works.work.karmada.io" for a finalizer that one of Karmada's programs takes away from
+// such objects; "" for others.
+std::string ResourceWithFinalizer(absl::string_view finalizer);
 
 }  // namespace lens::why
 

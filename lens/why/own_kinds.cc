@@ -18,6 +18,7 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/policy.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "kube/meta/quantity.h"
@@ -96,6 +97,15 @@ void ExplainByClaim(const Chain& chain, const kube::Object& object, Finding& fin
   std::string claim;
   const kube::ObjectPtr claiming = ClaimingPolicy(chain, object, &claim);
   if (claiming == nullptr) return;
+  if (claiming->IsDeleting()) {
+    absl::StrAppend(&finding.cause, ", which is being deleted since ",
+                    claiming->metadata()["deletionTimestamp"].AsString());
+    finding.advice = absl::StrCat("wait: ", api::kControllerManager, " takes the claim of ", claim,
+                                  " away, and then the policy that fits best takes over");
+    finding.grade = Grade::kWaiting;
+    finding.waits_for = Program::kControllerManager;
+    return;
+  }
   const Match own = MatchOf(chain.object, object);
   const Match other = MatchOf(claiming, object);
   const Refused refused = WhyNotTakenOver(own, other, object);
@@ -208,8 +218,10 @@ Findings PolicyGovernsNothing(const Chain& chain) {
     const bool selects = api::BestMatch(api::PolicyView(*chain.object).ResourceSelectors(),
                                         *object) != api::SelectorMatch::kNone;
     if (selects) {
-      absl::StrAppend(&finding.cause, object->Describe(), ", which it selects, ",
-                      claim.empty() ? "has not been claimed yet" : "follows ", claim);
+      // A near miss may have been found before.
+      finding.cause = absl::StrCat(chain.Name(), " governs no template: ", object->Describe(),
+                                   ", which it selects, ",
+                                   claim.empty() ? "has not been claimed yet" : "follows ", claim);
       finding.advice = chain.asked.AskAbout(object->gvk(), object->key());
       ExplainByClaim(chain, *object, finding);
       return {finding};

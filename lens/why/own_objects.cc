@@ -225,7 +225,7 @@ Findings OwnObjectIsNotLookedAt(const Chain& chain) {
   if (gate.empty() || !ConditionsOf(*chain.object).empty()) return {};
   // Who looks at it begins with a finalizer, also where nothing is to be reported yet.
   for (const json::Value& finalizer : chain.object->metadata()["finalizers"].items()) {
-    if (IsKarmadasFinalizer(finalizer.AsString())) return {};
+    if (IsKarmadasFinalizer(finalizer.AsString(), chain.asked.gvk)) return {};
   }
   return {{Step::kTemplate,
            Grade::kStuck,

@@ -282,19 +282,23 @@ Refusal ClusterIsControlPlane(const std::string& cluster) {
           absl::StrCat("do not set conflictResolution: Overwrite, by which the template would be "
                        "deleted together with the Cluster. End the agent of ",
                        cluster, ", and take the Cluster out: kubectl delete cluster ", cluster),
-          true};
+          true, "the control plane itself"};
 }
 
 }  // namespace
 
 Refusal ExplainRefusal(const Chain& chain, const std::string& cluster, absl::string_view message) {
   const Row* row = RowFor(chain, cluster, message);
-  if (row == nullptr) return {};
+  if (row == nullptr) {
+    Refusal unknown;
+    unknown.kind = absl::StrReplaceAll(ShortMessage(message), {{cluster, "$C"}});
+    return unknown;
+  }
   if (absl::StrContains(message, kIsForeign) && ShowsTemplate(chain, cluster)) {
     return ClusterIsControlPlane(cluster);
   }
   return {absl::StrReplaceAll(row->cause, {{"$C", cluster}}),
-          AdviceOf(*row, chain, cluster, message), row->says_all};
+          AdviceOf(*row, chain, cluster, message), row->says_all, row->cause};
 }
 
 std::string CauseOfRefusal(const Chain& chain, const std::string& cluster,

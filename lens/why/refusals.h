@@ -22,6 +22,7 @@ struct Refusal {
   std::string cause;      // A clause that names the cluster; "" when the message is not known.
   std::string advice;     // A sentence without its full stop.
   bool says_all = false;  // The message adds nothing to the cause.
+  std::string kind = {};  // The same for all members that refuse it for this reason.
   bool is_over = false;   // The member shows that what the message says is so no longer.
 };
 

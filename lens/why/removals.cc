@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
 #include "api/keys.h"
+#include "api/programs.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "lens/why/agents.h"
@@ -91,7 +92,13 @@ Removal WhyNotRemovedByKarmada(const Chain& chain, const std::string& cluster) {
   }
   const std::string silence = WhyNoAnswer(chain, cluster);
   if (!silence.empty()) {
-    return {absl::StrCat(": ", cluster, " does not answer (", silence, ")"),
+    // Nobody asks a cluster in pull mode: its agent has to come.
+    const bool is_mute = pull && !WhyAgentIsSilent(chain, cluster).empty();
+    const std::string what =
+        is_mute ? absl::StrCat("the ", api::kAgent, " of ", cluster, " does not come to remove it")
+        : pull  ? absl::StrCat(cluster, " is not ready")
+                : absl::StrCat(cluster, " does not answer");
+    return {absl::StrCat(": ", what, " (", silence, ")"),
             absl::StrCat(pull ? AdviceForAgent(chain, cluster)
                               : "see whether the member's API server answers; the rest happens by "
                                 "itself then",

@@ -199,6 +199,14 @@ Findings TemplateIsGone(const Chain& chain) {
   if (chain.lacks_space) {
     absl::StrAppend(&finding.cause, "; there is no namespace ", chain.asked.key.ns, " either");
   }
+  if (chain.space != nullptr && chain.space->IsDeleting() && !chain.asked.key.ns.empty()) {
+    absl::StrAppend(&finding.cause, "; its namespace is being deleted since ",
+                    chain.space->metadata()["deletionTimestamp"].AsString());
+    finding.advice = absl::StrCat(
+        "create it when the namespace has gone and is made again, since nothing can be created in "
+        "it before; ",
+        chain.asked.AskAbout(api::Namespaces().gvk, {"", chain.asked.key.ns}));
+  }
   if (!others.empty()) {
     absl::StrAppend(&finding.cause, "; ", others.size() == 1 ? "the namespace " : "the namespaces ",
                     Some(others, 3), others.size() == 1 ? " has one" : " have one");
@@ -223,7 +231,7 @@ Findings KindIsNeverPropagated(const Chain& chain) {
 Findings NamespaceIsReserved(const Chain& chain) {
   const std::string ns = chain.IsNamespace() ? chain.asked.key.name : chain.asked.key.ns;
   if (chain.object == nullptr || IsAboutOwnObject(chain)) return {};
-  if (!api::IsReservedNamespace(ns)) return {};
+  if (!api::IsReservedNamespace(ns) || chain.object->IsDeleting()) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat("the namespace ", ns,
                         " is reserved for Karmada itself, so nothing in it "
@@ -326,6 +334,8 @@ constexpr Check kChecks[] = {
      "being deleted, and waits:", OwnObjectIsBeingDeleted},
     {"template-deleting", "Is it being deleted?",
      "being deleted, and waits:", TemplateIsBeingDeleted},
+    {"cluster-works-leave", "Is the namespace of the Works of a Cluster being deleted?",
+     "the namespace of its Works is being deleted:", WorksOfClusterAreBeingDeleted},
     {"own-object-idle", "Does something look at an object of Karmada's own?",
      "nothing looks at it:", OwnObjectIsNotLookedAt},
     {"autoscaler-target", "Does what an autoscaler scales exist?",

@@ -1,9 +1,10 @@
 // A namespace that is being deleted enters terminating_, and each deletion of an object in it
 // queues it again. A pass deletes every object of every kind in it that is not being deleted yet.
-// While some are left, which wait for their finalizers, the pass reports them once in the
-// namespace's conditions; a refused deletion is an error, and the pass is repeated. When nothing is
-// left, the pass takes the finalizer "kubernetes" from spec.finalizers, and the server removes the
-// namespace. terminating_ is under mu_, because events are delivered on any thread.
+// While some are left, which wait for their finalizers, the pass reports them in the
+// namespace's conditions, as they are by then; a refused deletion is an error, and the pass is
+// repeated. When nothing is left, the pass takes the finalizer "kubernetes" from spec.finalizers,
+// and the server removes the namespace. terminating_ is under mu_, because events are delivered on
+// any thread.
 
 #include "sandbox/sim/namespace_lifecycle.h"
 
@@ -21,6 +22,8 @@ namespace sandbox {
 namespace {
 
 constexpr char kFinalizer[] = "kubernetes";
+constexpr char kContentRemains[] = "NamespaceContentRemaining";
+constexpr char kFinalizersRemain[] = "NamespaceFinalizersRemaining";
 
 // Returns one version of each namespaced resource; the other versions have the same objects.
 std::vector<kube::Resource> NamespacedResources(const Backend& backend) {
@@ -75,7 +78,14 @@ absl::Status NamespaceLifecycle::Reconcile(const std::string& name) {
     return absl::OkStatus();
   }
   const Remains remains = Empty(name);
-  if (remains.by_resource.empty()) return Finish(*ns);
+  if (remains.by_resource.empty()) {
+    const bool said_more = kube::IsConditionTrue(ns->status()["conditions"], kContentRemains);
+    if (!said_more) return Finish(*ns);
+    RETURN_IF_ERROR(Report(*ns, remains));
+    ASSIGN_OR_RETURN(const kube::ObjectPtr now,
+                     FindObject(backend_, kinds::Namespaces().gvr(), {"", name}));
+    return now == nullptr ? absl::OkStatus() : Finish(*now);
+  }
   RETURN_IF_ERROR(Report(*ns, remains));
   // With an error the controller tries again; without one, the deletions bring the next pass.
   return remains.refusal;
@@ -124,23 +134,32 @@ absl::Status NamespaceLifecycle::Finish(const kube::Object& ns) {
 
 absl::Status NamespaceLifecycle::Report(const kube::Object& ns, const Remains& remains) {
   json::Value status = ns.status();
-  // Reported once, not for every deleted object.
-  if (kube::IsConditionTrue(status["conditions"], "NamespaceContentRemaining")) {
-    return absl::OkStatus();
-  }
   json::Value conditions = status["conditions"];
-  kube::SetCondition(
-      conditions,
-      {"NamespaceContentRemaining", "True", "SomeResourcesRemain",
-       absl::StrCat("Some resources are remaining: ", Listed(remains.by_resource, " has "))},
-      controller_.Now());
-  if (!remains.by_finalizer.empty()) {
+  if (remains.by_resource.empty()) {
+    kube::SetCondition(
+        conditions,
+        {kContentRemains, "False", "ContentRemoved", "All content successfully removed"},
+        controller_.Now());
+  } else {
+    kube::SetCondition(
+        conditions,
+        {kContentRemains, "True", "SomeResourcesRemain",
+         absl::StrCat("Some resources are remaining: ", Listed(remains.by_resource, " has "))},
+        controller_.Now());
+  }
+  if (remains.by_finalizer.empty()) {
     kube::SetCondition(conditions,
-                       {"NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain",
+                       {kFinalizersRemain, "False", "ContentHasNoFinalizers",
+                        "All content-preserving finalizers finished"},
+                       controller_.Now());
+  } else {
+    kube::SetCondition(conditions,
+                       {kFinalizersRemain, "True", "SomeFinalizersRemain",
                         absl::StrCat("Some content in the namespace has finalizers remaining: ",
                                      Listed(remains.by_finalizer, " in "))},
                        controller_.Now());
   }
+  if (conditions == status["conditions"]) return absl::OkStatus();
   status.Set("conditions", std::move(conditions));
   return WriteStatus(backend_, kinds::Namespaces().gvr(), ns, std::move(status));
 }

@@ -52,6 +52,35 @@ TEST_CASE_METHOD(Fixture, "a namespace waits for objects that finalizers hold, a
   CHECK(Demo() == nullptr);
 }
 
+TEST_CASE_METHOD(Fixture, "what a namespace says of its contents follows them") {
+  const auto said = [&](const char* type) {
+    const json::Value* found = kube::FindCondition(Demo()->status()["conditions"], type);
+    return found == nullptr ? "" : (*found)["message"].ToString();
+  };
+  Create(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata":
+      {"name": "m", "namespace": "demo", "finalizers": ["example.io/hold"]}})");
+  Create(R"({"apiVersion": "v1", "kind": "Secret", "metadata":
+      {"name": "s", "namespace": "demo", "finalizers": ["example.io/other"]}})");
+  Patch(kinds::Namespaces(), "", "demo", R"({"metadata": {"finalizers": ["example.io/space"]}})");
+  Delete(kinds::Namespaces(), "", "demo");
+  Settle();
+  CHECK(said("NamespaceFinalizersRemaining") ==
+        "Some content in the namespace has finalizers remaining: example.io/hold in 1 resource "
+        "instances, example.io/other in 1 resource instances");
+  Patch(maps, "demo", "m", R"({"metadata": {"finalizers": null}})");
+  Settle();
+  CHECK(said("NamespaceFinalizersRemaining") ==
+        "Some content in the namespace has finalizers remaining: example.io/other in 1 resource "
+        "instances");
+  Patch(kinds::Secrets(), "demo", "s", R"({"metadata": {"finalizers": null}})");
+  Settle();
+  REQUIRE(Demo() != nullptr);
+  CHECK(Demo()->spec()["finalizers"].empty());
+  CHECK(said("NamespaceContentRemaining") == "All content successfully removed");
+  CHECK_FALSE(
+      kube::IsConditionTrue(Demo()->status()["conditions"], "NamespaceFinalizersRemaining"));
+}
+
 TEST_CASE_METHOD(Fixture, "a refused deletion is tried again until it is allowed") {
   bool refuse = true;
   backend.AddAdmission([&](const AdmissionRequest& request, kube::Object&) {
