@@ -645,6 +645,32 @@ def test_who_asked_wrongly_finds_the_form_again(world):
         assert "CLUSTER:cpu=10" in browser.run(label)
 
 
+def test_nothing_in_an_address_is_passed_over(world):
+    """What is misspelled would else get an answer to another question."""
+    with Browser() as browser:
+        for address, name, field in (
+                ("#/?ns=shop", "ns", "field-namespace"), ("#/clusters?cluster=member1", "cluster", None),
+                ("#/policies?policy=web", "policy", "field-namespace"), ("#/search?img=nginx", "img", "field-image"),
+                ("#/search?type=Pod&img=nginx", "img", "field-type"), ("#/what-if?evict=member1", "evict", "cluster-1"),
+                ("#/what-if?drain=member1&losst=member2", "losst", "cluster-1"), ("#/hour?minute=15&only=warnings", "minute", "field-minutes"),
+                ("#/explain?reason=SyncFailed", "reason", "field-text"), ("#/object/Deployment.v1.apps/shop/web?clusters=member1", "clusters", "field-type")):
+            show(browser, world.page, address)
+            assert failure(browser).startswith(f'there is no parameter "{name}"; there '), (address, browser.text("main"))
+            assert not field or browser.run("return document.getElementById(arguments[0])?.checkVisibility()", field), address
+        # What is the page's own, and a parameter without a value, is no question to the server.
+        for address in ("#/hour?only=warnings", "#/search?image=", "#/what-if?drain=", "#/?namespace=", "#/clusters/"):
+            show(browser, world.page, address)
+            assert not failure(browser), (address, failure(browser))
+        show(browser, world.page, "#/what-if?drain=member1&losst=member2")
+        assert browser.run("return document.getElementById('cluster-1').value") == "member1"
+        for address, name in (("#/nonsense", "nonsense"), ("#/constructor", "constructor"), ("#/clusters/member1", "clusters/member1")):
+            assert show(browser, world.page, address) == f"There is no view {name}."
+            assert browser.run("return document.querySelectorAll('#views [aria-current]').length") == 0, address
+        browser.run("document.querySelector('main a').click()")
+        assert "reason" in browser.wait("the view that is not in the list", READY, "#/explain")
+        assert not complaints(browser)
+
+
 def test_an_alert_is_said_once(world):
     world.gate.tokens = {"t"}
     page = Page(world.gate.write_kubeconfig("t"))

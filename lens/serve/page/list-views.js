@@ -25,8 +25,10 @@ export function folded(form, text, route) {
   return el("details", {"data-name": "filter", open: [...route.query.keys()].length > 0}, el("summary", null, text), form);
 }
 
-function given(route, names) {
-  return names.filter((name) => route.query.get(name)).map((name) => [name, route.query.get(name)]);
+// What the address asks for, known to this page or not: the server refuses what it does not know, and says what there is.
+// A parameter without a value asks for nothing. `own`: those that are this page's alone.
+export function given(route, own = []) {
+  return [...route.query].filter(([name, value]) => value && !own.includes(name));
 }
 
 // ---- Not fine now.
@@ -85,8 +87,8 @@ export const fleet = {
   title: "Not fine now",
   path: "fleet",
   follows: "changes",
-  parameters: (route) => given(route, ["namespace", "cluster", "policy"]),
-  isKept: (route) => given(route, ["namespace", "cluster", "policy"]).length === 0,
+  parameters: (route) => given(route),
+  isKept: (route) => given(route).length === 0,
   form: (route) => folded(filter("", route, [
     {name: "namespace", label: "Namespace"}, {name: "cluster", label: "Cluster"}, {name: "policy", label: "Policy"},
   ], "Only these"), "Only a namespace, a cluster or a policy", route),
@@ -134,7 +136,7 @@ export const clusters = {
   path: "clusters",
   follows: "always",
   undrawn: ["notFineReadAt"],
-  parameters: () => [],
+  parameters: (route) => given(route),
   form: () => null,
   render: (answer) => [
     el("h1", null, `${answer.ready} of ${plural(answer.clusters.length, "cluster")} ${answer.ready === 1 ? "is" : "are"} ready.`),
@@ -185,7 +187,7 @@ export const policies = {
   path: "policies",
   follows: "always",
   undrawn: ["notFineReadAt"],
-  parameters: (route) => given(route, ["namespace"]),
+  parameters: (route) => given(route),
   form: (route) => folded(filter("policies", route, [{name: "namespace", label: "Namespace"}], "Only this"), "Only a namespace", route),
   render: (answer, route) => {
     const idle = answer.policies.filter((one) => one.claims === 0);
@@ -236,7 +238,7 @@ export const hour = {
   follows: "always",
   rest: 20000,  // It reads thousands of objects.
   undrawn: ["since"],
-  parameters: (route) => given(route, ["minutes"]),
+  parameters: (route) => given(route, ["only"]),
   form: (route) => [el("p", {class: "choices"}, howFarBack(route)), filter("hour", route, [{name: "minutes", label: "Minutes (1 to 1440)"}], "Show")],
   render: (answer, route) => {
     const minutes = Number(route.query.get("minutes") || 60);

@@ -54,8 +54,22 @@ function routeOf(address) {
 
 // ---- Drawing.
 
+// For an address that names no view. It asks for nothing.
+const noView = {
+  title: "No such view",
+  follows: "",
+  parameters: () => null,
+  render: (answer, route) => [
+    el("h1", null, `There is no view ${[route.name, ...route.parts].join("/")}.`),
+    el("p", null, "The views are those at the top of the page, and ", el("a", {href: hash("explain")}, "what a reason means"), "."),
+  ],
+};
+
+// Only an object has more in its path than the name of the view.
 function viewOf(address) {
-  return VIEWS[routeOf(address).name] ?? fleet;
+  const {name, parts} = routeOf(address);
+  const isView = Object.hasOwn(VIEWS, name) && (name === "object" || parts.every((one) => one === ""));
+  return isView ? VIEWS[name] : noView;
 }
 
 const FOCUSABLE = "a, button, input, select, summary, [tabindex]";
@@ -241,7 +255,7 @@ function showError(view, error, isNew) {
   }
   const isWrong = error.code === 400 || error.code === 404;  // Somebody may mend what they asked for.
   draw(view, [el("h1", null, view.title), el("p", {class: "bad", id: "refusal"}, error.message),
-    isWrong && view.form(routeOf(location.hash)),
+    isWrong && view.form?.(routeOf(location.hash)),
     !isFinal(view, error.code) && el("p", null, "This view tries again by itself when the control plane answers."),
     el("p", null, el("button", {type: "button", onclick: () => {
       failed = null;
