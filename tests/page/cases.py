@@ -671,6 +671,41 @@ def test_nothing_in_an_address_is_passed_over(world):
         assert not complaints(browser)
 
 
+def test_a_button_asks_again_although_no_field_has_changed(world):
+    """Who has no key "r" has the button."""
+    line = Line(world.page.port)
+    line.delays["/api/updates"] = 600  # News about the fleet would be said, too.
+    try:
+        with Browser(width=360, height=740) as browser:
+            for address, path in (("#/search?image=catalogue", "/api/search"), ("#/what-if?uncordon=member3", "/api/what-if"),
+                                  ("#/explain?text=SyncFailed", "/api/explain"), ("#/object/NoSuchKind/shop/web", "/api/object"),
+                                  ("#/hour?minutes=-1", "/api/hour")):
+                browser.go(line.address + address)
+                browser.wait(f"the view {address}", READY, address)
+                line.delays[path] = 1
+                asked = line.count(path)
+                for times in (1, 2):
+                    browser.run("""document.getElementById("news").textContent = "";
+                        [...document.querySelectorAll("main form button")].at(-1).click()""")
+                    browser.wait_for_text("#state", "sking again…")
+                    eventually(f"{address} is asked for again", lambda path=path, most=asked + times: line.count(path) == most)
+                    browser.wait("it is said", "return document.getElementById('news').textContent")
+                    assert "sking again" not in browser.text("#state")
+                    said = browser.text("#news")
+                    assert said == (failure(browser) or "The answer is the same."), (address, said)
+                    assert browser.address().endswith(address)
+                del line.delays[path]
+            # Where nothing is asked for, nothing is said.
+            browser.go(line.address + "#/search")
+            browser.wait("the form", READY, "#/search")
+            browser.run("""document.getElementById("news").textContent = "";
+                document.querySelector("main form button").click()""")
+            assert browser.text("#news") == ""
+            assert not complaints(browser)
+    finally:
+        line.stop()
+
+
 def test_an_alert_is_said_once(world):
     world.gate.tokens = {"t"}
     page = Page(world.gate.write_kubeconfig("t"))

@@ -1,6 +1,6 @@
 // Views that ask for something first: search in the members, what if, and what a reason means.
 
-import {command, el, hash, link, mark, plural, table, unread, when} from "./dom.js";
+import {command, el, hash, link, mark, open, plural, table, unread, when} from "./dom.js";
 import {filter, given} from "./list-views.js";
 
 // ---- Search.
@@ -108,7 +108,7 @@ function changesForm(route) {
       return void first.reportValidity();
     }
     drafted = {at: null, count: 0};
-    location.hash = hash("what-if", wanted);
+    open(hash("what-if", wanted));
   };
   return el("form", {class: "ask", onsubmit: submit, oninput: () => rows.querySelector("input").setCustomValidity("")}, rows,
     el("button", {type: "button", onclick: add}, "And another change"), el("button", null, "Simulate"));

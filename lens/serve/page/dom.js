@@ -51,6 +51,12 @@ export function objectHash(object) {
   return `#/${parts.map(encodeURIComponent).join("/")}`;
 }
 
+// Goes to an address of the page. The one that is shown is asked for again.
+export function open(address) {
+  if (location.hash === address) window.dispatchEvent(new Event("ask-again"));
+  else location.hash = address;
+}
+
 export function nameOf(object) {
   return `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`;
 }

@@ -1,6 +1,6 @@
 // Views that show a list: what is not fine, clusters, policies, the last hour.
 
-import {el, hash, lasting, link, mark, nameOf, plural, svg, table, unread, when} from "./dom.js";
+import {el, hash, lasting, link, mark, nameOf, open, plural, svg, table, unread, when} from "./dom.js";
 
 const SHOWN = 20;  // Templates of a group that are open at first.
 
@@ -17,7 +17,7 @@ export function fieldsForm(fields, button, onAnswer) {
 
 // A form whose fields are the parameters of the address.
 export function filter(view, route, fields, button) {
-  return fieldsForm(fields.map((one) => ({...one, value: route.query.get(one.name)})), button, (given) => { location.hash = hash(view, given); });
+  return fieldsForm(fields.map((one) => ({...one, value: route.query.get(one.name)})), button, (values) => open(hash(view, values)));
 }
 
 // A filter is closed as long as nobody uses it.

@@ -33,6 +33,7 @@ let pending = null;                 // The address whose question has no answer 
 let hasNews = false;                // There was news since it was asked.
 let failed = null;                  // The address that could not be read the last time.
 let refused = null;                 // The address that gets the same error however often it is asked.
+let isAsking = false;               // Somebody has asked again, and has no answer yet.
 let restUntil = 0;                  // Until when no question is repeated by itself.
 let again = null;                   // The timer of the repetition.
 let isStarting = true;              // The first view leaves the focus where it is.
@@ -207,8 +208,10 @@ function sayEarlier(message) {
 function stateText() {
   const isFollowed = viewOf(location.hash).follows !== "";
   const readAt = shown.address === location.hash ? shown.readAt : null;
-  const words = [isFollowed && known && (known.live ? "Live" : "Not live"), readAt && `${isFollowed ? "read" : "Read"} ${isSet("exact-times") ? readAt : `${length(readAt)} ago`}`];
-  stateLine.textContent = words.filter(Boolean).join(" · ");
+  const liveness = isFollowed && known && (known.live ? "Live" : "Not live");
+  const read = isAsking ? "asking again…" : readAt && `read ${isSet("exact-times") ? readAt : `${length(readAt)} ago`}`;
+  const text = [liveness, read].filter(Boolean).join(" · ");
+  stateLine.textContent = text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function askForToken(message) {
@@ -257,10 +260,7 @@ function showError(view, error, isNew) {
   draw(view, [el("h1", null, view.title), el("p", {class: "bad", id: "refusal"}, error.message),
     isWrong && view.form?.(routeOf(location.hash)),
     !isFinal(view, error.code) && el("p", null, "This view tries again by itself when the control plane answers."),
-    el("p", null, el("button", {type: "button", onclick: () => {
-      failed = null;
-      show();
-    }}, "Try again"))], true);
+    el("p", null, el("button", {type: "button", onclick: askAgain}, "Try again"))], true);
   // Who is in a field is told what was said of it.
   for (const field of main.querySelectorAll("form input, form select")) field.setAttribute("aria-describedby", "refusal");
   shown = NOTHING;
@@ -276,7 +276,14 @@ function comparableOf(answer, view) {
   return JSON.stringify(rest);
 }
 
-async function show() {
+// By a key or a button. What an earlier answer was does not count.
+function askAgain() {
+  failed = null;
+  show(true);
+}
+
+// `isAgain`: somebody has asked again, and wants to hear of the answer although it be the same.
+async function show(isAgain = false) {
   const address = location.hash;
   const route = routeOf(address);
   const view = viewOf(address);
@@ -291,6 +298,7 @@ async function show() {
   pending = address;
   hasNews = false;
   refused = null;
+  isAsking = isAgain;
   stateText();
   for (const one of document.querySelectorAll("#views a")) {
     if (VIEWS[one.dataset.view === "fleet" ? "" : one.dataset.view] === view) one.setAttribute("aria-current", "page");
@@ -311,9 +319,11 @@ async function show() {
     const answer = JSON.parse(text);
     const readAt = answer?.readAt ?? null;
     const comparable = comparableOf(answer, view);
-    if (isNew || comparable !== shown.text) draw(view, view.render(answer, route), isNew);
+    const isSame = !isNew && comparable === shown.text;
+    if (!isSame) draw(view, view.render(answer, route), isNew);
     shown = {address, text: comparable, readAt};
-    if (isWaitedFor) news.textContent = main.querySelector("h1").textContent;
+    if (isWaitedFor || (isAgain && parameters)) news.textContent = isSame ? "The answer is the same." : main.querySelector("h1").textContent;
+    isAsking = false;
     stateText();
     document.body.dataset.shown = address;  // Says which view is complete.
     note("drawn");
@@ -322,8 +332,10 @@ async function show() {
     const refusal = error instanceof Refused ? error : new Refused(0, `This page failed: ${error.message}`);
     failed = address;
     if (isFinal(view, refusal.code)) refused = address;
+    isAsking = false;
+    stateText();
     showError(view, refusal, isNew);
-    if (isWaitedFor && refusal.code !== 401) news.textContent = visible(refusal.message);
+    if ((isWaitedFor || (isAgain && isNew)) && refusal.code !== 401) news.textContent = visible(refusal.message);
   } finally {
     clearTimeout(waiting);
     if (number === current) rest(view, view.isKept?.(route) ? 0 : performance.now() - start);
@@ -392,7 +404,7 @@ const KEYS = {
   },
   "j": () => step(1),
   "k": () => step(main.contains(document.activeElement) && document.activeElement !== main ? -1 : 0),
-  "r": () => show(),
+  "r": askAgain,
   "t": () => showTimes(!isSet("exact-times")),
   "y": () => navigator.clipboard?.writeText(location.href).then(() => { news.textContent = "The link is copied."; }),
   "?": () => document.getElementById("help").showModal(),
@@ -447,6 +459,7 @@ window.addEventListener("hashchange", () => {
   isStarting = false;
   show();
 });
+window.addEventListener("ask-again", askAgain);
 setInterval(() => { refreshTimes(); stateText(); }, 5000);
 showKeys();
 showTimes(isSet("exact-times"));

@@ -1,6 +1,6 @@
 // One object: the cause first, what to do, the way as a picture, then everything that is behind it.
 
-import {command, el, hash, lasting, link, mark, nameOf, objectHash, table, unread, when} from "./dom.js";
+import {command, el, hash, lasting, link, mark, nameOf, objectHash, open, table, unread, when} from "./dom.js";
 import {journey, replicas, stateOf} from "./journey.js";
 import {clusterObject, fieldsForm, filter, folded, given} from "./list-views.js";
 import {askJson} from "./net.js";
@@ -155,7 +155,7 @@ function whichObject(route) {
     {name: "type", label: "Kind (Deployment)", value: type}, {name: "namespace", label: "Namespace", value: namespace === "-" ? "" : namespace},
     {name: "name", label: "Name", value: name}, {name: "cluster", label: "Cluster, or empty", value: route.query.get("cluster")},
   ], "Show", ({cluster, ...which}) => {
-    location.hash = objectHash(which) + (cluster ? `?${new URLSearchParams({cluster})}` : "");
+    open(objectHash(which) + (cluster ? `?${new URLSearchParams({cluster})}` : ""));
   });
 }
 
