@@ -862,6 +862,30 @@ def test_copy_buttons_say_what_they_copy(world):
                 assert label.startswith("Copy: ") and label.endswith(f", {copied}"), (label, copied)
 
 
+def test_who_has_copied_a_command_stays_at_it(world):
+    with Browser() as browser:
+        # The name of a button that was pressed is another one until it is drawn again, as it is for two seconds else.
+        browser.run_first("""const later = window.setTimeout;
+            window.setTimeout = (act, length, ...more) => (length === 2000 ? 0 : later(act, length, ...more));
+            const asked = window.fetch;
+            window.fetch = async (address, ...more) => {
+                const answer = await asked(address, ...more);
+                if (!window.headline || !String(address).includes("api/object")) return answer;
+                return new Response(JSON.stringify({...await answer.json(), headline: window.headline}), {status: answer.status});
+            };""")
+        show(browser, world.page, VIEWS["object"])
+        pressed = browser.run("""const button = [...document.querySelectorAll(".command button")].at(-1);
+            button.focus();
+            button.click();
+            return button.getAttribute("aria-label")""")
+        browser.wait("it is said on the button", """const name = document.activeElement.getAttribute("aria-label");
+            return name && name !== arguments[0]""", pressed)
+        browser.run("window.headline = 'It is another one.'")
+        browser.press("r")
+        browser.wait_for_text("main h1", "another one")
+        assert browser.run("return document.activeElement.getAttribute('aria-label')") == pressed
+
+
 def test_a_screen_reader_finds_its_way(world):
     script = """
     const nameless = (one) => !(one.textContent.trim() || one.getAttribute("aria-label"));

@@ -149,7 +149,7 @@ export function unread(sentences) {
 export function copyButton(text, what) {
   const tell = (sentence) => { document.getElementById("news").textContent = visible(sentence); };
   const label = (word) => ({"aria-label": `${word}: ${what}, ${visible(text)}`});
-  const button = el("button", {type: "button", ...label("Copy"), onclick: async () => {
+  const button = el("button", {type: "button", "data-name": `copy ${what}`, ...label("Copy"), onclick: async () => {
     const name = (word) => {
       button.textContent = word;
       fill(button, label(word), []);

@@ -78,7 +78,7 @@ const FOCUSABLE = "a, button, input, select, summary, [tabindex]";
 // What stays when the text of the element changes. The row of a table that has a key is a part of it.
 function keyOf(one) {
   const name = one.id || one.getAttribute("href") || (one.tagName === "SUMMARY" && one.parentElement.dataset.name)
-    || one.getAttribute("aria-label") || one.textContent;
+    || one.dataset.name || one.getAttribute("aria-label") || one.textContent;
   return [one.closest("[data-key]")?.dataset.key, one.tagName, name].join("\n");
 }
 
