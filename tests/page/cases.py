@@ -389,7 +389,7 @@ def test_what_if_by_its_form(world):
             assert "affected" in heading, heading
             found = browser.run(fates)
             assert found["Deployment fine/ranked"][0] == "pinned there", found
-            assert "leaves member2" in found["Deployment fine/ranked"][1], found
+            assert "leaves member2 at once (evicted gracefully): both copies are wanted" in found["Deployment fine/ranked"][1], found
             assert found["Deployment fine/catalogue"][0] == "shrinks", found
             assert "member2: goes" in found["Deployment fine/catalogue"][1], found
             assert "karmada-lens plan --drain member2 " in browser.text("main .command pre")
@@ -706,6 +706,27 @@ def test_a_button_asks_again_although_no_field_has_changed(world):
         line.stop()
 
 
+def test_headlines_and_forms_keep_to_what_was_asked(world):
+    with Browser() as browser:
+        for minutes, span in (("1", "minute"), ("125", "125 minutes"), ("60", "hour"), ("120", "2 hours"), ("90", "90 minutes")):
+            assert f" in the last {span}" in (heading := show(browser, world.page, f"#/hour?minutes={minutes}")), heading
+            assert heading.partition(" in the last ")[2].split(",")[0].rstrip(".") == span, heading
+        # A form keeps what has no field.
+        show(browser, world.page, "#/hour?minutes=-5&only=warnings")
+        browser.run("document.getElementById('field-minutes').value = '5'; document.querySelector('main form button').click()")
+        browser.wait("the mended one", READY, "#/hour?minutes=5&only=warnings")
+        for address in ("#/?namespace=nope", "#/policies?namespace=nope", "#/search?type=Pod&namespace=nope"):
+            show(browser, world.page, address)
+            assert "no namespace nope" in browser.text("main .notes.bad"), address
+        show(browser, world.page, "#/policies?namespace=shop")
+        assert not browser.text("main .notes.bad")
+        # A question mark may stand in what is asked.
+        browser.go(world.page.address + "#/explain?text=What?SyncFailed")
+        browser.wait_for_text("main h1", "What?SyncFailed")
+        assert browser.run("return document.getElementById('field-text').value") == "What?SyncFailed"
+        assert not complaints(browser)
+
+
 def test_an_alert_is_said_once(world):
     world.gate.tokens = {"t"}
     page = Page(world.gate.write_kubeconfig("t"))
@@ -884,6 +905,19 @@ def test_who_has_copied_a_command_stays_at_it(world):
         browser.press("r")
         browser.wait_for_text("main h1", "another one")
         assert browser.run("return document.activeElement.getAttribute('aria-label')") == pressed
+
+
+def test_the_link_is_copied_or_it_is_said_that_it_is_not(world):
+    with Browser() as browser:
+        show(browser, world.page, "#/explain")
+        for clipboard, words in (("{writeText: async () => {}}", "The link is copied"), ("undefined", "The link cannot be copied: take it from the address bar"),
+                                 ("{writeText: () => Promise.reject(new Error('no'))}", "The link cannot be copied: take it from the address bar")):
+            browser.run(f"""Object.defineProperty(navigator, "clipboard", {{value: {clipboard}, configurable: true}});
+                document.getElementById("news").textContent = "";""")
+            browser.press("y")
+            browser.wait_for_text("#news", words)
+            assert browser.text("#state") == words, "eyes are told, too"
+        assert not complaints(browser)
 
 
 def test_a_screen_reader_finds_its_way(world):

@@ -1,7 +1,7 @@
 // Views that ask for something first: search in the members, what if, and what a reason means.
 
 import {command, el, hash, link, mark, open, plural, table, unread, when} from "./dom.js";
-import {filter, given} from "./list-views.js";
+import {filter, given, unknown} from "./list-views.js";
 
 // ---- Search.
 
@@ -25,6 +25,7 @@ export const search = {
   form: (route) => filter("search", route, FIELDS, "Search"),
   render: (answer, route) => [
     el("h1", null, answer ? `${answer.items.length}${answer.isCut ? " or more" : ""} found.` : "Search in all members"),
+    unknown(answer?.unknown),
     search.form(route),
     !answer && el("p", null, "Fill in one field or several: what is found has all of them. ",
       el("a", {href: hash("search", {image: "nginx"})}, "Who runs nginx?")),
@@ -120,6 +121,19 @@ function difference(text) {
   }, `${line}\n`)));
 }
 
+// As karmada-lens plan says it.
+function leavingWords({cluster, how, after, atMost, lost}) {
+  const begins = after && after !== "0" ? `after ${after}` : "at once";
+  const words = {
+    "at-once": "at once: its copy there does not wait until others are healthy",
+    gracefully: `${begins} (evicted gracefully): both copies are wanted until the others are healthy, ${atMost} at most`,
+    directly: `${begins} (evicted directly): nothing starts before its copy there is gone`,
+    follows: "with what needs it",
+  };
+  const ends = how === "directly" ? `, which is when ${cluster} answers again, or after ${atMost}` : `; its copy there goes only when ${cluster} answers again`;
+  return `leaves ${cluster} ${words[how] ?? how}${lost ? ends : ""}`;
+}
+
 function fate(one) {
   const [kind, text] = VERDICTS[one.whatIf?.verdict] ?? ["", ""];
   const shownClusters = one.clusters.filter((place) => place.action !== "none");
@@ -127,9 +141,7 @@ function fate(one) {
     el("h2", null, link(one), " ", text && mark(kind, text)),
     one.whatIf?.why && el("p", null, one.whatIf.why),
     one.notScheduled && el("p", null, `The scheduler: ${one.notScheduled}`),
-    el("ul", null, (one.whatIf?.leaves ?? []).map((leaving) => el("li", null, `leaves ${leaving.cluster} ${leaving.how}`,
-        leaving.after && leaving.after !== "0" && `, after ${leaving.after}`, leaving.atMost && leaving.atMost !== "0" && `, at most ${leaving.atMost} later`,
-        leaving.lost && "; its copy there goes only when the cluster answers again")),
+    el("ul", null, (one.whatIf?.leaves ?? []).map((leaving) => el("li", null, leavingWords(leaving))),
       shownClusters.map((place) => el("li", null, `${place.name}: ${ACTIONS[place.action] ?? place.action}`,
         place.replicas !== null && place.replicas !== undefined && `, ${place.replicasBefore ?? 0} → ${place.replicas} replicas`,
         place.diff && el("details", null, el("summary", null, "difference"), difference(place.diff))))));

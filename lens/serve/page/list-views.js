@@ -15,9 +15,14 @@ export function fieldsForm(fields, button, onAnswer) {
   }}, inputs, el("button", null, button));
 }
 
-// A form whose fields are the parameters of the address.
-export function filter(view, route, fields, button) {
-  return fieldsForm(fields.map((one) => ({...one, value: route.query.get(one.name)})), button, (values) => open(hash(view, values)));
+// A form whose fields are the parameters of the address; `more` are those that have none.
+export function filter(view, route, fields, button, more) {
+  return fieldsForm(fields.map((one) => ({...one, value: route.query.get(one.name)})), button, (values) => open(hash(view, {...values, ...more})));
+}
+
+// What is asked for and does not exist.
+export function unknown(sentences) {
+  return sentences?.map((sentence) => el("p", {class: "notes bad"}, sentence));
 }
 
 // A filter is closed as long as nobody uses it.
@@ -94,7 +99,7 @@ export const fleet = {
   ], "Only these"), "Only a namespace, a cluster or a policy", route),
   render: (answer, route) => [
     el("h1", null, answer.headline),
-    [...answer.stopped, ...answer.unknown].map((sentence) => el("p", {class: "notes bad"}, sentence)),
+    unknown([...answer.stopped, ...answer.unknown]),
     emptyFleet(answer),
     fleet.form(route),
     // What somebody has to mend goes before what a program is about to do.
@@ -195,6 +200,7 @@ export const policies = {
       || b.priority - a.priority || a.name.localeCompare(b.name);
     return [
       el("h1", null, policiesHeadline(answer.policies, idle)),
+      unknown(answer.unknown),
       answer.policies.length === 0 && answer.unread.length === 0 && el("p", null, "There is no PropagationPolicy or ClusterPropagationPolicy: nothing goes to members."),
       policies.form(route),
       idle.filter((one) => one.headline).map((one) => el("section", {class: "group"},
@@ -239,13 +245,14 @@ export const hour = {
   rest: 20000,  // It reads thousands of objects.
   undrawn: ["since"],
   parameters: (route) => given(route, ["only"]),
-  form: (route) => [el("p", {class: "choices"}, howFarBack(route)), filter("hour", route, [{name: "minutes", label: "Minutes (1 to 1440)"}], "Show")],
+  form: (route) => [el("p", {class: "choices"}, howFarBack(route)), filter("hour", route, [{name: "minutes", label: "Minutes (1 to 1440)"}], "Show",
+    isWhole(route) ? {} : {only: "warnings"})],
   render: (answer, route) => {
     const minutes = Number(route.query.get("minutes") || 60);
     const warnings = answer.entries.filter((one) => one.severity === "warning");
     const entries = isWhole(route) ? answer.entries : warnings;
     const isUnread = answer.unread.length > 0;
-    const span = minutes === 60 ? "hour" : minutes < 120 ? `${minutes} minutes` : `${minutes / 60} hours`;
+    const span = plural(...(minutes % 60 === 0 ? [minutes / 60, "hour"] : [minutes, "minute"])).replace(/^1 /, "");
     return [
       el("h1", null, answer.entries.length ? `${plural(answer.entries.length + answer.leftOut, "change")} in the last ${span}, `
         + `${plural(warnings.length, "warning")}.` : `Nothing ${isUnread ? "that could be read " : ""}has changed in the last ${span}.`),

@@ -34,6 +34,8 @@ let hasNews = false;                // There was news since it was asked.
 let failed = null;                  // The address that could not be read the last time.
 let refused = null;                 // The address that gets the same error however often it is asked.
 let isAsking = false;               // Somebody has asked again, and has no answer yet.
+let linkWords = "";                 // What became of the link that somebody has just copied.
+let linkTimer = null;
 let restUntil = 0;                  // Until when no question is repeated by itself.
 let again = null;                   // The timer of the repetition.
 let isStarting = true;              // The first view leaves the focus where it is.
@@ -48,9 +50,9 @@ function decoded(part) {
 }
 
 function routeOf(address) {
-  const [path, query] = address.replace(/^#\/?/, "").split("?");
+  const [, path, query] = /^#?\/?([^?]*)\??(.*)$/s.exec(address);
   const parts = path.split("/").map(decoded);
-  return {name: parts[0], parts: parts.slice(1), query: new URLSearchParams(query ?? "")};
+  return {name: parts[0], parts: parts.slice(1), query: new URLSearchParams(query)};
 }
 
 // ---- Drawing.
@@ -210,7 +212,7 @@ function stateText() {
   const readAt = shown.address === location.hash ? shown.readAt : null;
   const liveness = isFollowed && known && (known.live ? "Live" : "Not live");
   const read = isAsking ? "asking again…" : readAt && `read ${isSet("exact-times") ? readAt : `${length(readAt)} ago`}`;
-  const text = [liveness, read].filter(Boolean).join(" · ");
+  const text = [liveness, read, linkWords].filter(Boolean).join(" · ");
   stateLine.textContent = text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -395,6 +397,22 @@ function step(direction) {
   links[(at + direction + links.length) % links.length].focus();
 }
 
+async function copyLink() {
+  clearTimeout(linkTimer);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    linkWords = "the link is copied";
+  } catch {  // There is no clipboard, or it may not be used.
+    linkWords = "the link cannot be copied: take it from the address bar";
+  }
+  news.textContent = `${linkWords.replace("t", "T")}.`;
+  stateText();
+  linkTimer = setTimeout(() => {
+    linkWords = "";
+    stateText();
+  }, 5000);
+}
+
 const KEYS = {
   "/": () => {
     const field = main.querySelector("input, select");
@@ -406,7 +424,7 @@ const KEYS = {
   "k": () => step(main.contains(document.activeElement) && document.activeElement !== main ? -1 : 0),
   "r": askAgain,
   "t": () => showTimes(!isSet("exact-times")),
-  "y": () => navigator.clipboard?.writeText(location.href).then(() => { news.textContent = "The link is copied."; }),
+  "y": copyLink,
   "?": () => document.getElementById("help").showModal(),
 };
 for (const one of document.querySelectorAll("#views a")) {
