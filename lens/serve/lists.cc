@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/resources.h"
 #include "kube/client/errors.h"
 #include "lens/serve/shown.h"
 #include "lens/why/diagnosis.h"
@@ -39,6 +40,14 @@ bool ListsOfView::Each(const kube::Resource& resource, std::vector<std::string> 
     options.continue_token = page->continue_token;
   } while (!options.continue_token.empty());
   return true;
+}
+
+json::Value ListsOfView::UnknownNamespace(const std::string& ns) {
+  json::Value sentences = json::Value::Array();
+  if (!ns.empty() && kube::IsGone(client_.Get(api::Namespaces(), {"", ns}, stop_).status())) {
+    sentences.Append(absl::StrCat("The control plane has no namespace ", ns, "."));
+  }
+  return sentences;
 }
 
 absl::Status ListsOfView::Check() const { return any_read_ ? absl::OkStatus() : first_error_; }

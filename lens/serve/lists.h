@@ -29,6 +29,10 @@ class ListsOfView {
   bool Each(const kube::Resource& resource, std::vector<std::string> fields, absl::string_view ns,
             absl::FunctionRef<bool(kube::Object)> take);
 
+  // Returns the sentence that says so if the control plane has no such namespace, and none if it
+  // has it, does not say, or `ns` is empty.
+  json::Value UnknownNamespace(const std::string& ns);
+
   void Note(std::string sentence) { unread_.push_back(std::move(sentence)); }
   // Returns an error when nothing could be read at all.
   absl::Status Check() const;

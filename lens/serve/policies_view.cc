@@ -237,6 +237,7 @@ absl::StatusOr<json::Value> PoliciesView(const Asked& asked) {
   ListsOfView lists(asked.viewer.client(), asked.stop);
   const std::string ns = asked.parameters.Get("namespace");
   why::Objects policies = lists.All(api::PropagationPolicies(), {"metadata", "spec"}, ns);
+  json::Value unknown = policies.empty() ? lists.UnknownNamespace(ns) : json::Value::Array();
   for (const kube::ObjectPtr& policy :
        lists.All(api::ClusterPropagationPolicies(), {"metadata", "spec"})) {
     policies.push_back(policy);
@@ -254,6 +255,7 @@ absl::StatusOr<json::Value> PoliciesView(const Asked& asked) {
   }
   ExplainSome(asked, *served, items);
   return json::Value::Object({{"policies", std::move(items)},
+                              {"unknown", std::move(unknown)},
                               {"knowsNotFine", not_fine.is_known},
                               {"notFineReadAt", not_fine.ReadAt()},
                               {"unread", lists.Unread()},

@@ -232,6 +232,16 @@ bool HasSearch(const kube::Discovery& served) {
   });
 }
 
+absl::StatusOr<json::Value> FindAll(const Asked& asked, const kube::Discovery& served,
+                                    const kube::Resource& resource, const std::string& ns) {
+  ASSIGN_OR_RETURN(const std::string path, kube::CollectionPath(resource, ns));
+  if (HasSearch(served)) {
+    absl::StatusOr<json::Value> cached = Search(asked, resource, path).InCache();
+    if (cached.ok()) return cached;
+  }
+  return Search(asked, resource, path).InMembers();
+}
+
 }  // namespace
 
 absl::StatusOr<json::Value> SearchView(const Asked& asked) {
@@ -242,12 +252,12 @@ absl::StatusOr<json::Value> SearchView(const Asked& asked) {
                    tool::FindResource(*served, given.empty() ? "Pod" : given));
   RETURN_IF_ERROR(CheckCluster(asked, Wanted::Of(asked.parameters).cluster));
   const std::string ns = resource.namespaced ? asked.parameters.Get("namespace") : "";
-  ASSIGN_OR_RETURN(const std::string path, kube::CollectionPath(resource, ns));
-  if (HasSearch(*served)) {
-    absl::StatusOr<json::Value> cached = Search(asked, resource, path).InCache();
-    if (cached.ok()) return cached;
-  }
-  return Search(asked, resource, path).InMembers();
+  ASSIGN_OR_RETURN(json::Value answer, FindAll(asked, *served, resource, ns));
+  // A member may have one of its own: what is found says more.
+  ListsOfView lists(asked.viewer.client(), asked.stop);
+  answer.Set("unknown",
+             answer["items"].empty() ? lists.UnknownNamespace(ns) : json::Value::Array());
+  return answer;
 }
 
 }  // namespace lens::serve

@@ -176,7 +176,8 @@ class ServerImpl : public Server {
     if (request.path == "/api/updates") return Follow(viewer, *exchange);
     const Route* route = FindRoute(request.path);
     if (route == nullptr) {
-      return exchange->Send(ErrorAnswer(absl::NotFoundError("there is no such question: /api/")));
+      return exchange->Send(ErrorAnswer(absl::NotFoundError(
+          absl::StrCat("there is no ", request.path, "; /api/ says what can be asked"))));
     }
     auto parameters = Parameters::Of(request, route->parameters);
     if (!parameters.ok()) return exchange->Send(ErrorAnswer(parameters.status()));

@@ -26,6 +26,17 @@ namespace {
 
 constexpr size_t kMostEdits = 20;
 
+// What is asked about twice would be told twice.
+std::vector<std::string> Values(const Parameters& parameters, const char* name) {
+  std::vector<std::string> values;
+  for (std::string& value : parameters.All(name)) {
+    if (std::find(values.begin(), values.end(), value) == values.end()) {
+      values.push_back(std::move(value));
+    }
+  }
+  return values;
+}
+
 absl::StatusOr<std::vector<plan::FleetEdit>> EditsOf(const Parameters& parameters) {
   std::vector<plan::FleetEdit> edits;
   for (const auto& [name, make] :
@@ -35,14 +46,19 @@ absl::StatusOr<std::vector<plan::FleetEdit>> EditsOf(const Parameters& parameter
            {"drain", plan::Drained},
            {"cordon", plan::Cordoned},
            {"uncordon", plan::Uncordoned}}) {
-    for (const std::string& cluster : parameters.All(name)) edits.push_back(make(cluster));
+    for (const std::string& cluster : Values(parameters, name)) {
+      if (cluster.empty()) {
+        return absl::InvalidArgumentError(absl::StrCat("the parameter ", name, " has no value"));
+      }
+      edits.push_back(make(cluster));
+    }
   }
   for (const auto& [name, parse] : std::initializer_list<
            std::pair<const char*, absl::StatusOr<plan::FleetEdit> (*)(absl::string_view)>>{
            {"taint", plan::ParseTaint},
            {"label", plan::ParseLabel},
            {"capacity", plan::ParseCapacity}}) {
-    for (const std::string& text : parameters.All(name)) {
+    for (const std::string& text : Values(parameters, name)) {
       ASSIGN_OR_RETURN(plan::FleetEdit edit, parse(text));
       edits.push_back(std::move(edit));
     }
@@ -61,7 +77,7 @@ std::string CommandOf(const Parameters& parameters) {
   std::string command = "karmada-lens plan";
   for (const char* name :
        {"without", "lost", "drain", "cordon", "uncordon", "taint", "label", "capacity"}) {
-    for (const std::string& value : parameters.All(name)) {
+    for (const std::string& value : Values(parameters, name)) {
       // What begins as a flag does would be one behind a blank.
       absl::StrAppend(&command, " --", name, absl::StartsWith(value, "-") ? "=" : " ",
                       ShellWord(value));

@@ -389,7 +389,7 @@ def test_what_if_by_its_form(world):
             assert "affected" in heading, heading
             found = browser.run(fates)
             assert found["Deployment fine/ranked"][0] == "pinned there", found
-            assert "leaves member2" in found["Deployment fine/ranked"][1], found
+            assert "leaves member2 at once (evicted gracefully): both copies are wanted" in found["Deployment fine/ranked"][1], found
             assert found["Deployment fine/catalogue"][0] == "shrinks", found
             assert "member2: goes" in found["Deployment fine/catalogue"][1], found
             assert "karmada-lens plan --drain member2 " in browser.text("main .command pre")
@@ -645,6 +645,88 @@ def test_who_asked_wrongly_finds_the_form_again(world):
         assert "CLUSTER:cpu=10" in browser.run(label)
 
 
+def test_nothing_in_an_address_is_passed_over(world):
+    """What is misspelled would else get an answer to another question."""
+    with Browser() as browser:
+        for address, name, field in (
+                ("#/?ns=shop", "ns", "field-namespace"), ("#/clusters?cluster=member1", "cluster", None),
+                ("#/policies?policy=web", "policy", "field-namespace"), ("#/search?img=nginx", "img", "field-image"),
+                ("#/search?type=Pod&img=nginx", "img", "field-type"), ("#/what-if?evict=member1", "evict", "cluster-1"),
+                ("#/what-if?drain=member1&losst=member2", "losst", "cluster-1"), ("#/hour?minute=15&only=warnings", "minute", "field-minutes"),
+                ("#/explain?reason=SyncFailed", "reason", "field-text"), ("#/object/Deployment.v1.apps/shop/web?clusters=member1", "clusters", "field-type")):
+            show(browser, world.page, address)
+            assert failure(browser).startswith(f'there is no parameter "{name}"; there '), (address, browser.text("main"))
+            assert not field or browser.run("return document.getElementById(arguments[0])?.checkVisibility()", field), address
+        # What is the page's own, and a parameter without a value, is no question to the server.
+        for address in ("#/hour?only=warnings", "#/search?image=", "#/what-if?drain=", "#/?namespace=", "#/clusters/"):
+            show(browser, world.page, address)
+            assert not failure(browser), (address, failure(browser))
+        show(browser, world.page, "#/what-if?drain=member1&losst=member2")
+        assert browser.run("return document.getElementById('cluster-1').value") == "member1"
+        for address, name in (("#/nonsense", "nonsense"), ("#/constructor", "constructor"), ("#/clusters/member1", "clusters/member1")):
+            assert show(browser, world.page, address) == f"There is no view {name}."
+            assert browser.run("return document.querySelectorAll('#views [aria-current]').length") == 0, address
+        browser.run("document.querySelector('main a').click()")
+        assert "reason" in browser.wait("the view that is not in the list", READY, "#/explain")
+        assert not complaints(browser)
+
+
+def test_a_button_asks_again_although_no_field_has_changed(world):
+    """Who has no key "r" has the button."""
+    line = Line(world.page.port)
+    line.delays["/api/updates"] = 600  # News about the fleet would be said, too.
+    try:
+        with Browser(width=360, height=740) as browser:
+            for address, path in (("#/search?image=catalogue", "/api/search"), ("#/what-if?uncordon=member3", "/api/what-if"),
+                                  ("#/explain?text=SyncFailed", "/api/explain"), ("#/object/NoSuchKind/shop/web", "/api/object"),
+                                  ("#/hour?minutes=-1", "/api/hour")):
+                browser.go(line.address + address)
+                browser.wait(f"the view {address}", READY, address)
+                line.delays[path] = 1
+                asked = line.count(path)
+                for times in (1, 2):
+                    browser.run("""document.getElementById("news").textContent = "";
+                        [...document.querySelectorAll("main form button")].at(-1).click()""")
+                    browser.wait_for_text("#state", "sking again…")
+                    eventually(f"{address} is asked for again", lambda path=path, most=asked + times: line.count(path) == most)
+                    browser.wait("it is said", "return document.getElementById('news').textContent")
+                    assert "sking again" not in browser.text("#state")
+                    said = browser.text("#news")
+                    assert said == (failure(browser) or "The answer is the same."), (address, said)
+                    assert browser.address().endswith(address)
+                del line.delays[path]
+            # Where nothing is asked for, nothing is said.
+            browser.go(line.address + "#/search")
+            browser.wait("the form", READY, "#/search")
+            browser.run("""document.getElementById("news").textContent = "";
+                document.querySelector("main form button").click()""")
+            assert browser.text("#news") == ""
+            assert not complaints(browser)
+    finally:
+        line.stop()
+
+
+def test_headlines_and_forms_keep_to_what_was_asked(world):
+    with Browser() as browser:
+        for minutes, span in (("1", "minute"), ("125", "125 minutes"), ("60", "hour"), ("120", "2 hours"), ("90", "90 minutes")):
+            assert f" in the last {span}" in (heading := show(browser, world.page, f"#/hour?minutes={minutes}")), heading
+            assert heading.partition(" in the last ")[2].split(",")[0].rstrip(".") == span, heading
+        # A form keeps what has no field.
+        show(browser, world.page, "#/hour?minutes=-5&only=warnings")
+        browser.run("document.getElementById('field-minutes').value = '5'; document.querySelector('main form button').click()")
+        browser.wait("the mended one", READY, "#/hour?minutes=5&only=warnings")
+        for address in ("#/?namespace=nope", "#/policies?namespace=nope", "#/search?type=Pod&namespace=nope"):
+            show(browser, world.page, address)
+            assert "no namespace nope" in browser.text("main .notes.bad"), address
+        show(browser, world.page, "#/policies?namespace=shop")
+        assert not browser.text("main .notes.bad")
+        # A question mark may stand in what is asked.
+        browser.go(world.page.address + "#/explain?text=What?SyncFailed")
+        browser.wait_for_text("main h1", "What?SyncFailed")
+        assert browser.run("return document.getElementById('field-text').value") == "What?SyncFailed"
+        assert not complaints(browser)
+
+
 def test_an_alert_is_said_once(world):
     world.gate.tokens = {"t"}
     page = Page(world.gate.write_kubeconfig("t"))
@@ -799,6 +881,43 @@ def test_copy_buttons_say_what_they_copy(world):
             assert found, name
             for label, copied in found:
                 assert label.startswith("Copy: ") and label.endswith(f", {copied}"), (label, copied)
+
+
+def test_who_has_copied_a_command_stays_at_it(world):
+    with Browser() as browser:
+        # The name of a button that was pressed is another one until it is drawn again, as it is for two seconds else.
+        browser.run_first("""const later = window.setTimeout;
+            window.setTimeout = (act, length, ...more) => (length === 2000 ? 0 : later(act, length, ...more));
+            const asked = window.fetch;
+            window.fetch = async (address, ...more) => {
+                const answer = await asked(address, ...more);
+                if (!window.headline || !String(address).includes("api/object")) return answer;
+                return new Response(JSON.stringify({...await answer.json(), headline: window.headline}), {status: answer.status});
+            };""")
+        show(browser, world.page, VIEWS["object"])
+        pressed = browser.run("""const button = [...document.querySelectorAll(".command button")].at(-1);
+            button.focus();
+            button.click();
+            return button.getAttribute("aria-label")""")
+        browser.wait("it is said on the button", """const name = document.activeElement.getAttribute("aria-label");
+            return name && name !== arguments[0]""", pressed)
+        browser.run("window.headline = 'It is another one.'")
+        browser.press("r")
+        browser.wait_for_text("main h1", "another one")
+        assert browser.run("return document.activeElement.getAttribute('aria-label')") == pressed
+
+
+def test_the_link_is_copied_or_it_is_said_that_it_is_not(world):
+    with Browser() as browser:
+        show(browser, world.page, "#/explain")
+        for clipboard, words in (("{writeText: async () => {}}", "The link is copied"), ("undefined", "The link cannot be copied: take it from the address bar"),
+                                 ("{writeText: () => Promise.reject(new Error('no'))}", "The link cannot be copied: take it from the address bar")):
+            browser.run(f"""Object.defineProperty(navigator, "clipboard", {{value: {clipboard}, configurable: true}});
+                document.getElementById("news").textContent = "";""")
+            browser.press("y")
+            browser.wait_for_text("#news", words)
+            assert browser.text("#state") == words, "eyes are told, too"
+        assert not complaints(browser)
 
 
 def test_a_screen_reader_finds_its_way(world):

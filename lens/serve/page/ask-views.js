@@ -1,7 +1,7 @@
 // Views that ask for something first: search in the members, what if, and what a reason means.
 
-import {command, el, hash, link, mark, plural, table, unread, when} from "./dom.js";
-import {filter} from "./list-views.js";
+import {command, el, hash, link, mark, open, plural, table, unread, when} from "./dom.js";
+import {filter, given, unknown} from "./list-views.js";
 
 // ---- Search.
 
@@ -11,17 +11,21 @@ const FIELDS = [
   {name: "owner", label: "Owner contains"}, {name: "cluster", label: "Cluster"},
 ];
 
+// As `given`; null if the address asks for nothing yet.
+function question(route) {
+  const parameters = given(route);
+  return parameters.length ? parameters : null;
+}
+
 export const search = {
   title: "Search",
   path: "search",
   follows: "",
-  parameters: (route) => {
-    const given = FIELDS.filter(({name}) => route.query.get(name)).map(({name}) => [name, route.query.get(name)]);
-    return given.length ? given : null;
-  },
+  parameters: question,
   form: (route) => filter("search", route, FIELDS, "Search"),
   render: (answer, route) => [
     el("h1", null, answer ? `${answer.items.length}${answer.isCut ? " or more" : ""} found.` : "Search in all members"),
+    unknown(answer?.unknown),
     search.form(route),
     !answer && el("p", null, "Fill in one field or several: what is found has all of them. ",
       el("a", {href: hash("search", {image: "nginx"})}, "Who runs nginx?")),
@@ -61,7 +65,7 @@ const VERDICTS = {
 const ACTIONS = {create: "comes", change: "changes", delete: "goes", release: "is released, and stays there", fail: "the manifest cannot be made"};
 
 function asked(route) {
-  return ALL.flatMap((name) => route.query.getAll(name).map((value) => [name, value]));
+  return ALL.flatMap((name) => route.query.getAll(name).filter(Boolean).map((value) => [name, value]));
 }
 
 // Changes that somebody has asked for a place for at an address, and not sent yet.
@@ -81,10 +85,10 @@ function changeFields(number, [name, value]) {
 }
 
 // All changes are asked about together. One whose cluster is empty does not count.
-function question(route) {
+function changesForm(route) {
   const changes = asked(route);
-  const wanted = Math.max(1, changes.length, drafted.at === location.hash ? drafted.count : 0);
-  while (changes.length < wanted) changes.push(["drain", ""]);
+  const rowsWanted = Math.max(1, changes.length, drafted.at === location.hash ? drafted.count : 0);
+  while (changes.length < rowsWanted) changes.push(["drain", ""]);
   const rows = el("div", {class: "changes"}, changes.map((change, i) => changeFields(i + 1, change)));
   const add = () => {
     const added = changeFields(rows.children.length + 1, ["drain", ""]);
@@ -94,18 +98,18 @@ function question(route) {
   };
   const submit = (event) => {
     event.preventDefault();
-    const given = {};
+    const wanted = {};
     for (const row of rows.children) {
       const cluster = row.querySelector("input").value.trim();
-      if (cluster) (given[row.querySelector("select").value] ??= []).push(cluster);
+      if (cluster) (wanted[row.querySelector("select").value] ??= []).push(cluster);
     }
     const first = rows.querySelector("input");
-    if (!Object.keys(given).length) {
+    if (!Object.keys(wanted).length) {
       first.setCustomValidity("Name a cluster.");
       return void first.reportValidity();
     }
     drafted = {at: null, count: 0};
-    location.hash = hash("what-if", given);
+    open(hash("what-if", wanted));
   };
   return el("form", {class: "ask", onsubmit: submit, oninput: () => rows.querySelector("input").setCustomValidity("")}, rows,
     el("button", {type: "button", onclick: add}, "And another change"), el("button", null, "Simulate"));
@@ -117,6 +121,19 @@ function difference(text) {
   }, `${line}\n`)));
 }
 
+// As karmada-lens plan says it.
+function leavingWords({cluster, how, after, atMost, lost}) {
+  const begins = after && after !== "0" ? `after ${after}` : "at once";
+  const words = {
+    "at-once": "at once: its copy there does not wait until others are healthy",
+    gracefully: `${begins} (evicted gracefully): both copies are wanted until the others are healthy, ${atMost} at most`,
+    directly: `${begins} (evicted directly): nothing starts before its copy there is gone`,
+    follows: "with what needs it",
+  };
+  const ends = how === "directly" ? `, which is when ${cluster} answers again, or after ${atMost}` : `; its copy there goes only when ${cluster} answers again`;
+  return `leaves ${cluster} ${words[how] ?? how}${lost ? ends : ""}`;
+}
+
 function fate(one) {
   const [kind, text] = VERDICTS[one.whatIf?.verdict] ?? ["", ""];
   const shownClusters = one.clusters.filter((place) => place.action !== "none");
@@ -124,9 +141,7 @@ function fate(one) {
     el("h2", null, link(one), " ", text && mark(kind, text)),
     one.whatIf?.why && el("p", null, one.whatIf.why),
     one.notScheduled && el("p", null, `The scheduler: ${one.notScheduled}`),
-    el("ul", null, (one.whatIf?.leaves ?? []).map((leaving) => el("li", null, `leaves ${leaving.cluster} ${leaving.how}`,
-        leaving.after && leaving.after !== "0" && `, after ${leaving.after}`, leaving.atMost && leaving.atMost !== "0" && `, at most ${leaving.atMost} later`,
-        leaving.lost && "; its copy there goes only when the cluster answers again")),
+    el("ul", null, (one.whatIf?.leaves ?? []).map((leaving) => el("li", null, leavingWords(leaving))),
       shownClusters.map((place) => el("li", null, `${place.name}: ${ACTIONS[place.action] ?? place.action}`,
         place.replicas !== null && place.replicas !== undefined && `, ${place.replicasBefore ?? 0} → ${place.replicas} replicas`,
         place.diff && el("details", null, el("summary", null, "difference"), difference(place.diff))))));
@@ -138,11 +153,11 @@ export const whatIf = {
   follows: "",
   patience: 150000,  // The server ends a simulation after two minutes.
   waiting: "Simulating: this takes some seconds, on a large fleet up to a minute…",
-  parameters: (route) => (asked(route).length ? asked(route) : null),
-  form: question,
+  parameters: question,
+  form: changesForm,
   render: (answer, route) => {
     if (!answer) {
-      return [el("h1", null, "What if a cluster were drained?"), question(route),
+      return [el("h1", null, "What if a cluster were drained?"), changesForm(route),
         el("p", null, "The controllers and a scheduler run on a copy of the control plane in this program: nothing is written. ",
           "It takes some seconds on a large fleet. What manifests would change says karmada-lens plan -f FILE --live.")];
     }
@@ -154,7 +169,7 @@ export const whatIf = {
       el("p", null, el("strong", null, (answer.whatIf?.changes ?? []).join(", ")), counts.length > 0 && ": ",
         counts.map(([name, count]) => [mark(VERDICTS[name]?.[0] ?? "", `${count} ${VERDICTS[name]?.[1] ?? name}`), " "])),
       (answer.whatIf?.notes ?? []).length > 0 && el("div", {class: "notes"}, answer.whatIf.notes.map((note) => el("p", null, note))),
-      question(route),
+      changesForm(route),
       changed.map(fate),
       answer.leftOut > 0 && el("p", {class: "soft"}, `${answer.leftOut} more are left out: the command below shows all.`),
       answer.warnings.length > 0 && [el("h2", null, "Warnings"), el("ul", null, answer.warnings.map((one) => el("li", null,
@@ -170,7 +185,7 @@ export const explain = {
   title: "What a reason means",
   path: "explain",
   follows: "",
-  parameters: (route) => (route.query.get("text") ? [["text", route.query.get("text")]] : null),
+  parameters: question,
   form: (route) => filter("explain", route, [{name: "text", label: "Reason, condition or a line with one"}], "Explain"),
   render: (answer, route) => [
     el("h1", null, answer?.reasons.length ? route.query.get("text") : "What does a reason mean?"),

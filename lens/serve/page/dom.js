@@ -51,6 +51,12 @@ export function objectHash(object) {
   return `#/${parts.map(encodeURIComponent).join("/")}`;
 }
 
+// Goes to an address of the page. The one that is shown is asked for again.
+export function open(address) {
+  if (location.hash === address) window.dispatchEvent(new Event("ask-again"));
+  else location.hash = address;
+}
+
 export function nameOf(object) {
   return `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`;
 }
@@ -143,7 +149,7 @@ export function unread(sentences) {
 export function copyButton(text, what) {
   const tell = (sentence) => { document.getElementById("news").textContent = visible(sentence); };
   const label = (word) => ({"aria-label": `${word}: ${what}, ${visible(text)}`});
-  const button = el("button", {type: "button", ...label("Copy"), onclick: async () => {
+  const button = el("button", {type: "button", "data-name": `copy ${what}`, ...label("Copy"), onclick: async () => {
     const name = (word) => {
       button.textContent = word;
       fill(button, label(word), []);

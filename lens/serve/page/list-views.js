@@ -1,6 +1,6 @@
 // Views that show a list: what is not fine, clusters, policies, the last hour.
 
-import {el, hash, lasting, link, mark, nameOf, plural, svg, table, unread, when} from "./dom.js";
+import {el, hash, lasting, link, mark, nameOf, open, plural, svg, table, unread, when} from "./dom.js";
 
 const SHOWN = 20;  // Templates of a group that are open at first.
 
@@ -15,9 +15,14 @@ export function fieldsForm(fields, button, onAnswer) {
   }}, inputs, el("button", null, button));
 }
 
-// A form whose fields are the parameters of the address.
-export function filter(view, route, fields, button) {
-  return fieldsForm(fields.map((one) => ({...one, value: route.query.get(one.name)})), button, (given) => { location.hash = hash(view, given); });
+// A form whose fields are the parameters of the address; `more` are those that have none.
+export function filter(view, route, fields, button, more) {
+  return fieldsForm(fields.map((one) => ({...one, value: route.query.get(one.name)})), button, (values) => open(hash(view, {...values, ...more})));
+}
+
+// What is asked for and does not exist.
+export function unknown(sentences) {
+  return sentences?.map((sentence) => el("p", {class: "notes bad"}, sentence));
 }
 
 // A filter is closed as long as nobody uses it.
@@ -25,8 +30,10 @@ export function folded(form, text, route) {
   return el("details", {"data-name": "filter", open: [...route.query.keys()].length > 0}, el("summary", null, text), form);
 }
 
-function given(route, names) {
-  return names.filter((name) => route.query.get(name)).map((name) => [name, route.query.get(name)]);
+// What the address asks for, known to this page or not: the server refuses what it does not know, and says what there is.
+// A parameter without a value asks for nothing. `own`: those that are this page's alone.
+export function given(route, own = []) {
+  return [...route.query].filter(([name, value]) => value && !own.includes(name));
 }
 
 // ---- Not fine now.
@@ -85,14 +92,14 @@ export const fleet = {
   title: "Not fine now",
   path: "fleet",
   follows: "changes",
-  parameters: (route) => given(route, ["namespace", "cluster", "policy"]),
-  isKept: (route) => given(route, ["namespace", "cluster", "policy"]).length === 0,
+  parameters: (route) => given(route),
+  isKept: (route) => given(route).length === 0,
   form: (route) => folded(filter("", route, [
     {name: "namespace", label: "Namespace"}, {name: "cluster", label: "Cluster"}, {name: "policy", label: "Policy"},
   ], "Only these"), "Only a namespace, a cluster or a policy", route),
   render: (answer, route) => [
     el("h1", null, answer.headline),
-    [...answer.stopped, ...answer.unknown].map((sentence) => el("p", {class: "notes bad"}, sentence)),
+    unknown([...answer.stopped, ...answer.unknown]),
     emptyFleet(answer),
     fleet.form(route),
     // What somebody has to mend goes before what a program is about to do.
@@ -134,7 +141,7 @@ export const clusters = {
   path: "clusters",
   follows: "always",
   undrawn: ["notFineReadAt"],
-  parameters: () => [],
+  parameters: (route) => given(route),
   form: () => null,
   render: (answer) => [
     el("h1", null, `${answer.ready} of ${plural(answer.clusters.length, "cluster")} ${answer.ready === 1 ? "is" : "are"} ready.`),
@@ -185,7 +192,7 @@ export const policies = {
   path: "policies",
   follows: "always",
   undrawn: ["notFineReadAt"],
-  parameters: (route) => given(route, ["namespace"]),
+  parameters: (route) => given(route),
   form: (route) => folded(filter("policies", route, [{name: "namespace", label: "Namespace"}], "Only this"), "Only a namespace", route),
   render: (answer, route) => {
     const idle = answer.policies.filter((one) => one.claims === 0);
@@ -193,6 +200,7 @@ export const policies = {
       || b.priority - a.priority || a.name.localeCompare(b.name);
     return [
       el("h1", null, policiesHeadline(answer.policies, idle)),
+      unknown(answer.unknown),
       answer.policies.length === 0 && answer.unread.length === 0 && el("p", null, "There is no PropagationPolicy or ClusterPropagationPolicy: nothing goes to members."),
       policies.form(route),
       idle.filter((one) => one.headline).map((one) => el("section", {class: "group"},
@@ -236,14 +244,15 @@ export const hour = {
   follows: "always",
   rest: 20000,  // It reads thousands of objects.
   undrawn: ["since"],
-  parameters: (route) => given(route, ["minutes"]),
-  form: (route) => [el("p", {class: "choices"}, howFarBack(route)), filter("hour", route, [{name: "minutes", label: "Minutes (1 to 1440)"}], "Show")],
+  parameters: (route) => given(route, ["only"]),
+  form: (route) => [el("p", {class: "choices"}, howFarBack(route)), filter("hour", route, [{name: "minutes", label: "Minutes (1 to 1440)"}], "Show",
+    isWhole(route) ? {} : {only: "warnings"})],
   render: (answer, route) => {
     const minutes = Number(route.query.get("minutes") || 60);
     const warnings = answer.entries.filter((one) => one.severity === "warning");
     const entries = isWhole(route) ? answer.entries : warnings;
     const isUnread = answer.unread.length > 0;
-    const span = minutes === 60 ? "hour" : minutes < 120 ? `${minutes} minutes` : `${minutes / 60} hours`;
+    const span = plural(...(minutes % 60 === 0 ? [minutes / 60, "hour"] : [minutes, "minute"])).replace(/^1 /, "");
     return [
       el("h1", null, answer.entries.length ? `${plural(answer.entries.length + answer.leftOut, "change")} in the last ${span}, `
         + `${plural(warnings.length, "warning")}.` : `Nothing ${isUnread ? "that could be read " : ""}has changed in the last ${span}.`),

@@ -33,6 +33,9 @@ let pending = null;                 // The address whose question has no answer 
 let hasNews = false;                // There was news since it was asked.
 let failed = null;                  // The address that could not be read the last time.
 let refused = null;                 // The address that gets the same error however often it is asked.
+let isAsking = false;               // Somebody has asked again, and has no answer yet.
+let linkWords = "";                 // What became of the link that somebody has just copied.
+let linkTimer = null;
 let restUntil = 0;                  // Until when no question is repeated by itself.
 let again = null;                   // The timer of the repetition.
 let isStarting = true;              // The first view leaves the focus where it is.
@@ -47,15 +50,29 @@ function decoded(part) {
 }
 
 function routeOf(address) {
-  const [path, query] = address.replace(/^#\/?/, "").split("?");
+  const [, path, query] = /^#?\/?([^?]*)\??(.*)$/s.exec(address);
   const parts = path.split("/").map(decoded);
-  return {name: parts[0], parts: parts.slice(1), query: new URLSearchParams(query ?? "")};
+  return {name: parts[0], parts: parts.slice(1), query: new URLSearchParams(query)};
 }
 
 // ---- Drawing.
 
+// For an address that names no view. It asks for nothing.
+const noView = {
+  title: "No such view",
+  follows: "",
+  parameters: () => null,
+  render: (answer, route) => [
+    el("h1", null, `There is no view ${[route.name, ...route.parts].join("/")}.`),
+    el("p", null, "The views are those at the top of the page, and ", el("a", {href: hash("explain")}, "what a reason means"), "."),
+  ],
+};
+
+// Only an object has more in its path than the name of the view.
 function viewOf(address) {
-  return VIEWS[routeOf(address).name] ?? fleet;
+  const {name, parts} = routeOf(address);
+  const isView = Object.hasOwn(VIEWS, name) && (name === "object" || parts.every((one) => one === ""));
+  return isView ? VIEWS[name] : noView;
 }
 
 const FOCUSABLE = "a, button, input, select, summary, [tabindex]";
@@ -63,7 +80,7 @@ const FOCUSABLE = "a, button, input, select, summary, [tabindex]";
 // What stays when the text of the element changes. The row of a table that has a key is a part of it.
 function keyOf(one) {
   const name = one.id || one.getAttribute("href") || (one.tagName === "SUMMARY" && one.parentElement.dataset.name)
-    || one.getAttribute("aria-label") || one.textContent;
+    || one.dataset.name || one.getAttribute("aria-label") || one.textContent;
   return [one.closest("[data-key]")?.dataset.key, one.tagName, name].join("\n");
 }
 
@@ -193,8 +210,10 @@ function sayEarlier(message) {
 function stateText() {
   const isFollowed = viewOf(location.hash).follows !== "";
   const readAt = shown.address === location.hash ? shown.readAt : null;
-  const words = [isFollowed && known && (known.live ? "Live" : "Not live"), readAt && `${isFollowed ? "read" : "Read"} ${isSet("exact-times") ? readAt : `${length(readAt)} ago`}`];
-  stateLine.textContent = words.filter(Boolean).join(" · ");
+  const liveness = isFollowed && known && (known.live ? "Live" : "Not live");
+  const read = isAsking ? "asking again…" : readAt && `read ${isSet("exact-times") ? readAt : `${length(readAt)} ago`}`;
+  const text = [liveness, read, linkWords].filter(Boolean).join(" · ");
+  stateLine.textContent = text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function askForToken(message) {
@@ -241,12 +260,9 @@ function showError(view, error, isNew) {
   }
   const isWrong = error.code === 400 || error.code === 404;  // Somebody may mend what they asked for.
   draw(view, [el("h1", null, view.title), el("p", {class: "bad", id: "refusal"}, error.message),
-    isWrong && view.form(routeOf(location.hash)),
+    isWrong && view.form?.(routeOf(location.hash)),
     !isFinal(view, error.code) && el("p", null, "This view tries again by itself when the control plane answers."),
-    el("p", null, el("button", {type: "button", onclick: () => {
-      failed = null;
-      show();
-    }}, "Try again"))], true);
+    el("p", null, el("button", {type: "button", onclick: askAgain}, "Try again"))], true);
   // Who is in a field is told what was said of it.
   for (const field of main.querySelectorAll("form input, form select")) field.setAttribute("aria-describedby", "refusal");
   shown = NOTHING;
@@ -262,7 +278,14 @@ function comparableOf(answer, view) {
   return JSON.stringify(rest);
 }
 
-async function show() {
+// By a key or a button. What an earlier answer was does not count.
+function askAgain() {
+  failed = null;
+  show(true);
+}
+
+// `isAgain`: somebody has asked again, and wants to hear of the answer although it be the same.
+async function show(isAgain = false) {
   const address = location.hash;
   const route = routeOf(address);
   const view = viewOf(address);
@@ -277,6 +300,7 @@ async function show() {
   pending = address;
   hasNews = false;
   refused = null;
+  isAsking = isAgain;
   stateText();
   for (const one of document.querySelectorAll("#views a")) {
     if (VIEWS[one.dataset.view === "fleet" ? "" : one.dataset.view] === view) one.setAttribute("aria-current", "page");
@@ -297,9 +321,11 @@ async function show() {
     const answer = JSON.parse(text);
     const readAt = answer?.readAt ?? null;
     const comparable = comparableOf(answer, view);
-    if (isNew || comparable !== shown.text) draw(view, view.render(answer, route), isNew);
+    const isSame = !isNew && comparable === shown.text;
+    if (!isSame) draw(view, view.render(answer, route), isNew);
     shown = {address, text: comparable, readAt};
-    if (isWaitedFor) news.textContent = main.querySelector("h1").textContent;
+    if (isWaitedFor || (isAgain && parameters)) news.textContent = isSame ? "The answer is the same." : main.querySelector("h1").textContent;
+    isAsking = false;
     stateText();
     document.body.dataset.shown = address;  // Says which view is complete.
     note("drawn");
@@ -308,8 +334,10 @@ async function show() {
     const refusal = error instanceof Refused ? error : new Refused(0, `This page failed: ${error.message}`);
     failed = address;
     if (isFinal(view, refusal.code)) refused = address;
+    isAsking = false;
+    stateText();
     showError(view, refusal, isNew);
-    if (isWaitedFor && refusal.code !== 401) news.textContent = visible(refusal.message);
+    if ((isWaitedFor || (isAgain && isNew)) && refusal.code !== 401) news.textContent = visible(refusal.message);
   } finally {
     clearTimeout(waiting);
     if (number === current) rest(view, view.isKept?.(route) ? 0 : performance.now() - start);
@@ -369,6 +397,22 @@ function step(direction) {
   links[(at + direction + links.length) % links.length].focus();
 }
 
+async function copyLink() {
+  clearTimeout(linkTimer);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    linkWords = "the link is copied";
+  } catch {  // There is no clipboard, or it may not be used.
+    linkWords = "the link cannot be copied: take it from the address bar";
+  }
+  news.textContent = `${linkWords.replace("t", "T")}.`;
+  stateText();
+  linkTimer = setTimeout(() => {
+    linkWords = "";
+    stateText();
+  }, 5000);
+}
+
 const KEYS = {
   "/": () => {
     const field = main.querySelector("input, select");
@@ -378,9 +422,9 @@ const KEYS = {
   },
   "j": () => step(1),
   "k": () => step(main.contains(document.activeElement) && document.activeElement !== main ? -1 : 0),
-  "r": () => show(),
+  "r": askAgain,
   "t": () => showTimes(!isSet("exact-times")),
-  "y": () => navigator.clipboard?.writeText(location.href).then(() => { news.textContent = "The link is copied."; }),
+  "y": copyLink,
   "?": () => document.getElementById("help").showModal(),
 };
 for (const one of document.querySelectorAll("#views a")) {
@@ -433,6 +477,7 @@ window.addEventListener("hashchange", () => {
   isStarting = false;
   show();
 });
+window.addEventListener("ask-again", askAgain);
 setInterval(() => { refreshTimes(); stateText(); }, 5000);
 showKeys();
 showTimes(isSet("exact-times"));

@@ -1,8 +1,8 @@
 // One object: the cause first, what to do, the way as a picture, then everything that is behind it.
 
-import {command, el, hash, lasting, link, mark, nameOf, objectHash, table, unread, when} from "./dom.js";
+import {command, el, hash, lasting, link, mark, nameOf, objectHash, open, table, unread, when} from "./dom.js";
 import {journey, replicas, stateOf} from "./journey.js";
-import {clusterObject, fieldsForm, filter, folded} from "./list-views.js";
+import {clusterObject, fieldsForm, filter, folded, given} from "./list-views.js";
 import {askJson} from "./net.js";
 
 const MARKS = {ok: ["good", "ok"], stuck: ["bad", "stuck"], waiting: ["warn", "waiting"], note: ["warn", "note"]};
@@ -145,8 +145,7 @@ function parametersOf(route) {
   const [type, namespace, name] = route.parts;
   const parameters = [["type", type ?? ""], ["name", name ?? ""]];
   if (namespace && namespace !== "-") parameters.push(["namespace", namespace]);
-  if (route.query.get("cluster")) parameters.push(["cluster", route.query.get("cluster")]);
-  return parameters;
+  return [...parameters, ...given(route)];
 }
 
 // Which object is asked about, for who has written its address and was refused.
@@ -155,8 +154,8 @@ function whichObject(route) {
   return fieldsForm([
     {name: "type", label: "Kind (Deployment)", value: type}, {name: "namespace", label: "Namespace", value: namespace === "-" ? "" : namespace},
     {name: "name", label: "Name", value: name}, {name: "cluster", label: "Cluster, or empty", value: route.query.get("cluster")},
-  ], "Show", ({cluster, ...given}) => {
-    location.hash = objectHash(given) + (cluster ? `?${new URLSearchParams({cluster})}` : "");
+  ], "Show", ({cluster, ...which}) => {
+    open(objectHash(which) + (cluster ? `?${new URLSearchParams({cluster})}` : ""));
   });
 }
 

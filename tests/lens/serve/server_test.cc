@@ -103,6 +103,10 @@ TEST_CASE_METHOD(Shown, "Serve: what is not fine, the clusters, the policies and
   CHECK(policy["selectors"].At(0)["selectsNothing"].AsBool());
   CHECK_THAT(policy["headline"].ToString(), Contains("governs no template") && Contains("web"));
 
+  CHECK(Json("/api/policies?namespace=shop")["unknown"].empty());
+  CHECK(Json("/api/policies?namespace=nope")["unknown"].At(0).AsString() ==
+        "The control plane has no namespace nope.");
+
   const json::Value hour = Json("/api/hour?minutes=5");
   bool has_policy = false;
   for (const json::Value& entry : hour["entries"].items()) {
@@ -206,6 +210,10 @@ TEST_CASE_METHOD(Shown, "Serve: members are searched through the control plane's
   CHECK(found["via"].AsString() == "members");
   CHECK(found["items"].empty());
   CHECK(found["unread"].size() == 2);
+  CHECK(found["unknown"].empty());
+  CHECK(Json("/api/search?namespace=shop")["unknown"].empty());
+  CHECK(Json("/api/search?namespace=nope")["unknown"].At(0).AsString() ==
+        "The control plane has no namespace nope.");
   CHECK(Get("/api/search?labels=%28").code == 400);
   CHECK(Get("/api/search?cluster=mamber1").code == 404);
   CHECK_THAT(Get("/api/search?cluster=mamber1").body,
@@ -219,6 +227,10 @@ TEST_CASE_METHOD(Shown, "Serve: what if, and what a reason means") {
   CHECK(plan["command"].AsString() == "karmada-lens plan --drain member1 --kubeconfig /k");
   CHECK_FALSE(plan["readAt"].AsString().empty());
   CHECK(Get("/api/what-if").code == 400);
+  CHECK_THAT(Get("/api/what-if?drain=").body, Contains("the parameter drain has no value"));
+  const json::Value twice = Json("/api/what-if?drain=member1&drain=member1");
+  CHECK(twice["whatIf"]["changes"].size() == 1);
+  CHECK(twice["command"].AsString() == plan["command"].AsString());
   CHECK_FALSE(Json("/api/explain?text=SyncFailed")["reasons"].empty());
   CHECK_THAT(Json("/api/explain?text=SyncFaild")["message"].ToString(),
              Contains("did you mean SyncFailed?"));
@@ -229,6 +241,7 @@ TEST_CASE_METHOD(Shown,
   Start(Mode::kLocal);
   CHECK_THAT(Get("/api/fleet?namspace=shop").body, Contains("namspace") && Contains("namespace,"));
   CHECK(Get("/api/hour?minutes=-1").code == 400);
+  CHECK_THAT(Get("/api/nope").body, Contains("there is no /api/nope; /api/ says"));
   CHECK(Get(absl::StrCat("/api/fleet?namespace=", std::string(kMostTargetBytes, 'a'))).code == 400);
   const json::Value index = Json("/api/");
   CHECK(index["questions"].size() == AllRoutes().size());
