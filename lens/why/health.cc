@@ -97,6 +97,7 @@ std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::stri
 }
 
 std::string LookAtIt(const Chain& chain, const std::string& cluster) {
+  if (chain.is_of_lists) return chain.asked.AskAbout(chain.asked.gvk, chain.asked.key);
   return absl::StrCat("look at it; in ", cluster, ": ", chain.asked.Kubectl("describe"));
 }
 

@@ -24,7 +24,8 @@ std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::stri
 // this Work, as the member has it, else as the Work reports it; "" when it is no Job or has not.
 std::string FailureOfJob(const Chain& chain, const std::string& cluster, const kube::Object& work);
 
-// Returns how to look at the object in the cluster: "look at it; in member1: kubectl ...".
+// Returns how to look at the object in the cluster: "look at it; in member1: kubectl ..."; where no
+// member was asked yet, to ask about it, by which they are.
 std::string LookAtIt(const Chain& chain, const std::string& cluster);
 
 // Returns what to do about an object that is not healthy. `why` are ReasonsForBadHealth.
