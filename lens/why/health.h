@@ -33,8 +33,18 @@ std::string LookAtIt(const Chain& chain, const std::string& cluster);
 std::string AdviceForBadHealth(const Chain& chain, const std::string& cluster,
                                const std::vector<std::string>& why);
 
+// Who has a workload stand still in a cluster.
+struct Standstill {
+  std::string field;      // "paused" of a Deployment, "suspend" of a Job or CronJob; "" for none.
+  std::string overrides;  // Those that set it there: "OverridePolicy shop/a"; "" for the template.
+};
+// Returns what the manifest in the Work says, which is the template as the cluster gets it.
+Standstill StandstillIn(const Chain& chain, const kube::Object& work);
+
 // Returns what to do about a Deployment that is paused: a sentence without its full stop.
 std::string AdviceForPaused(const Chain& chain);
+// The same of a workload that override policies have stand still in the cluster.
+std::string AdviceForStandstill(const Standstill& standstill);
 
 }  // namespace lens::why
 

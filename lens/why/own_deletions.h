@@ -20,6 +20,9 @@ Findings OwnObjectIsBeingDeleted(const Chain& chain);
 // The same of a template, and of a Namespace also what it says of its contents.
 Findings TemplateIsBeingDeleted(const Chain& chain);
 
+// Returns "its finalizer" or, of an object that has several, "its finalizers".
+std::string ItsFinalizers(const kube::Object& object);
+
 // The finalizers that hold up the deletion of a Work or a binding.
 struct Holders {
   // All of them: "karmada.io/binding-controller, and for example.io/hold, which none of Karmada's
