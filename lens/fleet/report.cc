@@ -99,7 +99,6 @@ std::string HeadlineOf(const Fleet& fleet) {
   }
   if (!fleet.is_whole)
     return absl::StrCat("nothing that could be read is wrong with templates", of);
-  // What only a member knows may still be wrong, such as Pods that do not start.
   constexpr char kAsFarAs[] = " fine by what the control plane knows; members were not asked";
   if (fleet.templates == 1) return absl::StrCat("the one template", of, " is", kAsFarAs);
   return absl::StrCat("all ", fleet.templates, " templates", of, " are", kAsFarAs);
