@@ -81,6 +81,7 @@ std::string SubjectOf(const kube::Object& event) {
 Judge::Judge(why::Chain shared, const why::Objects& overrides, const why::Objects& spaces,
              const Glance& glance)
     : base_(std::move(shared)), glance_(glance) {
+  base_.is_of_lists = true;
   all_policies_.swap(base_.policies);
   for (const kube::ObjectPtr& policy : all_policies_) {
     policies_[std::string(policy->ns())].push_back(policy);

@@ -99,8 +99,9 @@ std::string HeadlineOf(const Fleet& fleet) {
   }
   if (!fleet.is_whole)
     return absl::StrCat("nothing that could be read is wrong with templates", of);
-  if (fleet.templates == 1) return absl::StrCat("the one template", of, " is fine");
-  return absl::StrCat("all ", fleet.templates, " templates", of, " are fine");
+  constexpr char kAsFarAs[] = " fine by what the control plane knows; members were not asked";
+  if (fleet.templates == 1) return absl::StrCat("the one template", of, " is", kAsFarAs);
+  return absl::StrCat("all ", fleet.templates, " templates", of, " are", kAsFarAs);
 }
 
 json::Value JsonOf(const Fleet& fleet) {

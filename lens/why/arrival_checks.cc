@@ -23,6 +23,7 @@
 #include "lens/why/named_clusters.h"
 #include "lens/why/obstacles.h"
 #include "lens/why/placement.h"
+#include "lens/why/places.h"
 #include "lens/why/reported.h"
 #include "lens/why/retained.h"
 
@@ -90,6 +91,21 @@ Findings MemberObjectIsFoughtOver(const Chain& chain) {
   return {{Step::kMember, Grade::kNote, message, AdviceForFight(chain, message)}};
 }
 
+// What an override policy has stand still in a cluster.
+Findings IsOverriddenToPause(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    const Standstill standstill = StandstillIn(chain, place.work);
+    if (standstill.overrides.empty()) return {};
+    const bool is_paused = standstill.field == "paused";
+    return {Step::kMember, Grade::kNote,
+            absl::StrCat(chain.Name(), is_paused ? " is paused in " : " is suspended in ",
+                         place.cluster, " (spec.", standstill.field, " of ", standstill.overrides,
+                         "), which ",
+                         is_paused ? "makes no Pods of a changed template" : "runs nothing of it"),
+            AdviceForStandstill(standstill)};
+  });
+}
+
 Findings WorkloadIsPaused(const Chain& chain) {
   if (chain.object == nullptr || chain.binding == nullptr) return {};
   const json::Value& spec = chain.object->spec();
@@ -108,7 +124,7 @@ Findings WorkloadIsPaused(const Chain& chain) {
                           "it"),
              "set spec.suspend of the template to false when it shall run"}};
   }
-  return {};
+  return IsOverriddenToPause(chain);
 }
 
 Findings NamedClusterIsNotUsed(const Chain& chain) {

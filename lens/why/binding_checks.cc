@@ -140,8 +140,8 @@ Findings BindingIsBeingDeleted(const Chain& chain) {
   }
   const Holders holders = HoldersOf(*chain.binding);
   Finding finding{kStep, Grade::kStuck,
-                  absl::StrCat(chain.binding->Describe(),
-                               " is being deleted and waits for its finalizers ", holders.text),
+                  absl::StrCat(chain.binding->Describe(), " is being deleted and waits for ",
+                               ItsFinalizers(*chain.binding), " ", holders.text),
                   "it is made again when it is gone"};
   if (holders.has_karmadas || holders.foreign.empty()) {
     finding.waits_for = Program::kControllerManager;

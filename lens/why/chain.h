@@ -120,6 +120,7 @@ struct Chain {
   std::set<std::string> namespaces;
   kube::ObjectPtr space;     // The Namespace of the template in the control plane, if it was read.
   bool lacks_space = false;  // There is none, and no template either.
+  bool is_of_lists = false;  // Only the control plane was read, and no member was asked.
   // The same in members that refuse the template, by cluster.
   std::map<std::string, MemberAnswer> spaces;
   std::map<std::string, MemberAnswer> members;   // Those that were asked, by cluster.

@@ -6,12 +6,16 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "api/work.h"
 #include "interpreter/interpreter.h"
+#include "lens/why/expected.h"
 #include "lens/why/pods.h"
 #include "lens/why/refusals.h"
 
@@ -97,12 +101,32 @@ std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::stri
 }
 
 std::string LookAtIt(const Chain& chain, const std::string& cluster) {
+  if (chain.is_of_lists) return chain.asked.AskAbout(chain.asked.gvk, chain.asked.key);
   return absl::StrCat("look at it; in ", cluster, ": ", chain.asked.Kubectl("describe"));
 }
 
 std::string AdviceForPaused(const Chain& chain) {
   return absl::StrCat("when it shall go on: kubectl -n ", chain.asked.key.ns,
                       " rollout resume deployment ", chain.asked.key.name);
+}
+
+std::string AdviceForStandstill(const Standstill& standstill) {
+  return absl::StrCat("when it shall go on there: take spec.", standstill.field, " out of ",
+                      standstill.overrides);
+}
+
+Standstill StandstillIn(const Chain& chain, const kube::Object& work) {
+  const kube::Gvk& gvk = chain.asked.gvk;
+  const api::WorkView view(work);
+  const auto index = view.IndexOf(kube::Object::Make(gvk, chain.asked.key));
+  if (!index.has_value() || chain.object == nullptr) return {};
+  std::string field;
+  if (gvk.group == "apps" && gvk.kind == "Deployment") field = "paused";
+  if (gvk.group == "batch") field = "suspend";
+  const kube::Object manifest(view.Manifests()[*index]);
+  if (field.empty() || !manifest.spec()[field].AsBool()) return {};
+  if (chain.object->spec()[field].AsBool()) return {std::move(field)};
+  return {std::move(field), absl::StrJoin(OverridesOf(work, chain.asked.key.ns), " or ")};
 }
 
 std::string AdviceForBadHealth(const Chain& chain, const std::string& cluster,

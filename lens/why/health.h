@@ -24,7 +24,8 @@ std::vector<std::string> ReasonsForBadHealth(const Chain& chain, const std::stri
 // this Work, as the member has it, else as the Work reports it; "" when it is no Job or has not.
 std::string FailureOfJob(const Chain& chain, const std::string& cluster, const kube::Object& work);
 
-// Returns how to look at the object in the cluster: "look at it; in member1: kubectl ...".
+// Returns how to look at the object in the cluster: "look at it; in member1: kubectl ..."; where no
+// member was asked yet, to ask about it, by which they are.
 std::string LookAtIt(const Chain& chain, const std::string& cluster);
 
 // Returns what to do about an object that is not healthy. `why` are ReasonsForBadHealth.
@@ -32,8 +33,18 @@ std::string LookAtIt(const Chain& chain, const std::string& cluster);
 std::string AdviceForBadHealth(const Chain& chain, const std::string& cluster,
                                const std::vector<std::string>& why);
 
+// Who has a workload stand still in a cluster.
+struct Standstill {
+  std::string field;      // "paused" of a Deployment, "suspend" of a Job or CronJob; "" for none.
+  std::string overrides;  // Those that set it there: "OverridePolicy shop/a"; "" for the template.
+};
+// Returns what the manifest in the Work says, which is the template as the cluster gets it.
+Standstill StandstillIn(const Chain& chain, const kube::Object& work);
+
 // Returns what to do about a Deployment that is paused: a sentence without its full stop.
 std::string AdviceForPaused(const Chain& chain);
+// The same of a workload that override policies have stand still in the cluster.
+std::string AdviceForStandstill(const Standstill& standstill);
 
 }  // namespace lens::why
 

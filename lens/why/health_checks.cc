@@ -22,6 +22,8 @@ namespace {
 constexpr Step kStep = Step::kMember;
 // Of a Deployment that has been rolled out.
 constexpr char kRevisionAnnotation[] = "deployment.kubernetes.io/revision";
+// A job controller makes the first Pods within seconds.
+constexpr absl::Duration kTimeForPods = absl::Minutes(1);
 constexpr char kFailedBecause[] = " failed, err: ";  // In the messages of events.
 
 }  // namespace
@@ -41,6 +43,43 @@ Findings MemberJobHasFailed(const Chain& chain) {
   });
 }
 
+namespace {
+
+// Returns whether the Job has come to an end, stands still, or wants no Pods.
+bool WantsNoPods(const kube::Object& job) {
+  for (const char* ended : {"Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"}) {
+    if (kube::IsConditionTrue(job.status()["conditions"], ended)) return true;
+  }
+  const json::Value& spec = job.spec();
+  return spec["suspend"].AsBool() || spec.Has("managedBy") || spec["parallelism"].AsInt(1) == 0 ||
+         spec["completions"].AsInt(1) == 0;
+}
+
+// Returns a finding for a Job that is there for some time and has never had a Pod. Its events in
+// the member, which say why, are not read.
+Finding NoPodsOf(const Chain& chain, const Place& place) {
+  const auto read = chain.pods.find(place.cluster);
+  const bool has_none =
+      read != chain.pods.end() && read->second.status.ok() && read->second.pods.empty();
+  if (!has_none || place.answer == nullptr || place.answer->object == nullptr) return {};
+  const kube::Object& job = *place.answer->object;
+  for (const char* counter : {"active", "succeeded", "failed", "terminating"}) {
+    if (job.status()[counter].AsInt(0) > 0) return {};
+  }
+  const auto made = kube::ParseTime(job.metadata()["creationTimestamp"].AsString());
+  if (WantsNoPods(job) || !made.ok() || chain.now - *made < kTimeForPods) return {};
+  const kube::ObjectKey& key = chain.asked.key;
+  return {kStep, Grade::kStuck,
+          absl::StrCat(chain.Name(), " does not get on in ", place.cluster, ": it is there since ",
+                       kube::FormatTime(*made), " and has no Pod"),
+          absl::StrCat("see what keeps its Pods from being made, such as a ResourceQuota; in ",
+                       place.cluster, ": kubectl -n ", key.ns,
+                       " get events --field-selector involvedObject.kind=Job,involvedObject.name=",
+                       key.name)};
+}
+
+}  // namespace
+
 // Jobs have no health; but their Pods say what keeps them from running.
 Findings MemberJobDoesNotRun(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
@@ -48,7 +87,7 @@ Findings MemberJobDoesNotRun(const Chain& chain) {
     if (!is_job || HealthIn(chain, place.work) == api::kUnhealthy) return {};
     if (!FailureOfJob(chain, place.cluster, place.work).empty()) return {};
     const std::vector<PodTrouble> troubles = PodTroublesIn(chain, place.cluster);
-    if (troubles.empty()) return {};
+    if (troubles.empty()) return NoPodsOf(chain, place);
     return {
         kStep, Grade::kStuck,
         absl::StrCat(chain.Name(), " does not get on in ", place.cluster, ": ", troubles[0].text),
@@ -61,9 +100,7 @@ namespace {
 // Returns whether the Deployment has been paused since before its first rollout in the cluster, so
 // that it has no ReplicaSet there and no Pods: that is what makes it unhealthy.
 bool HasNeverRolledOut(const Chain& chain, const Place& place) {
-  const kube::Gvk& gvk = chain.asked.gvk;
-  const bool is_paused =
-      gvk.group == "apps" && gvk.kind == "Deployment" && chain.object->spec()["paused"].AsBool();
+  const bool is_paused = StandstillIn(chain, place.work).field == "paused";
   if (!is_paused || HealthIn(chain, place.work) != api::kUnhealthy) return false;
   const bool is_here = place.answer != nullptr && place.answer->object != nullptr;
   const bool has_revision =
@@ -78,12 +115,14 @@ bool HasNeverRolledOut(const Chain& chain, const Place& place) {
 Findings MemberObjectIsPaused(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (!HasNeverRolledOut(chain, place)) return {};
-    Finding finding{kStep, Grade::kStuck,
-                    absl::StrCat(chain.Name(),
-                                 " is paused since before its first rollout (spec.paused of the "
-                                 "template), so ",
-                                 place.cluster, " makes no Pods of it"),
-                    AdviceForPaused(chain)};
+    const Standstill standstill = StandstillIn(chain, place.work);
+    const bool by_template = standstill.overrides.empty();
+    Finding finding{
+        kStep, Grade::kStuck,
+        absl::StrCat(chain.Name(), " is paused since before its first rollout (spec.paused of ",
+                     by_template ? "the template" : standstill.overrides, "), so ", place.cluster,
+                     " makes no Pods of it"),
+        by_template ? AdviceForPaused(chain) : AdviceForStandstill(standstill)};
     finding.is_wanted = true;
     return finding;
   });

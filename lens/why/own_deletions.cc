@@ -347,10 +347,19 @@ Finding ExplainNamespace(const Chain& chain) {
 
 }  // namespace
 
+std::string ItsFinalizers(const kube::Object& object) {
+  return object.metadata()["finalizers"].size() == 1 ? "its finalizer" : "its finalizers";
+}
+
 Findings OwnObjectIsBeingDeleted(const Chain& chain) {
   if (chain.object == nullptr || !IsAboutOwnObject(chain)) return {};
   if (!chain.object->IsDeleting() || FinalizersOf(*chain.object).empty()) return {};
-  return {Deletion(chain).Explain()};
+  Finding finding = Deletion(chain).Explain();
+  if (chain.asked.gvk == api::PropagationPolicies().gvk ||
+      chain.asked.gvk == api::ClusterPropagationPolicies().gvk) {
+    absl::StrAppend(&finding.cause, "; what is changed in it now is lost with it");
+  }
+  return {std::move(finding)};
 }
 
 Findings WorksOfClusterAreBeingDeleted(const Chain& chain) {

@@ -23,6 +23,9 @@ Findings TemplateIsBeingDeleted(const Chain& chain);
 // Says of a Cluster that the namespace of its Works is being deleted, though the Cluster is not.
 Findings WorksOfClusterAreBeingDeleted(const Chain& chain);
 
+// Returns "its finalizer" or, of an object that has several, "its finalizers".
+std::string ItsFinalizers(const kube::Object& object);
+
 // The finalizers that hold up the deletion of a Work or a binding.
 struct Holders {
   // All of them: "karmada.io/binding-controller, and for example.io/hold, which none of Karmada's

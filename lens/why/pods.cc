@@ -99,8 +99,9 @@ std::optional<Complaint> ComplaintOf(const json::Value& status) {
   if (IsAboutCreation(reason)) {
     return Complaint{
         absl::StrCat("create/", name), name, absl::StrCat("cannot be made (", Said(waiting), ")"),
-        absl::StrCat("mend what the message says: what a container names, such as a ConfigMap, a "
-                     "Secret or a key in one, has to be in $C; ",
+        absl::StrCat("mend what the message says: create what a container names, such as a "
+                     "ConfigMap, a Secret or a key in one, in the control plane, and set "
+                     "propagateDeps: true in the policy or select it in a policy, too; ",
                      kDescribe)};
   }
   const json::Value& last = status["lastState"]["terminated"];
@@ -255,8 +256,14 @@ std::vector<PodTrouble> PodTroublesIn(const Chain& chain, const std::string& clu
 
 std::string WhyPodsUnread(const Chain& chain, const std::string& cluster) {
   const auto read = chain.pods.find(cluster);
-  if (read == chain.pods.end() || read->second.status.ok()) return "";
-  return Shortened(read->second.status.message());
+  if (read == chain.pods.end()) {
+    // A member that does not answer was not asked for them.
+    const auto answer = chain.members.find(cluster);
+    const bool is_silent = answer != chain.members.end() && !answer->second.status.ok();
+    if (!is_silent || !MakesPods(chain.asked.gvk)) return "";
+    return Shortened(answer->second.status.message());
+  }
+  return read->second.status.ok() ? "" : Shortened(read->second.status.message());
 }
 
 }  // namespace lens::why

@@ -35,7 +35,8 @@ struct PodTrouble {
 // first; none when they say nothing, or were not read.
 std::vector<PodTrouble> PodTroublesIn(const Chain& chain, const std::string& cluster);
 
-// Returns why the Pods could not be read in the cluster; "" when they were, or nobody asked.
+// Returns why the Pods could not be read in the cluster, as where it does not answer; "" when they
+// were, or nobody asked.
 std::string WhyPodsUnread(const Chain& chain, const std::string& cluster);
 
 }  // namespace lens::why

@@ -10,6 +10,7 @@
 #include "api/binding.h"
 #include "api/keys.h"
 #include "api/policy.h"
+#include "api/programs.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "detector/template_filter.h"
@@ -150,6 +151,24 @@ Findings ClaimedByPolicyThatIsGone(const Chain& chain) {
            Program::kControllerManager}};
 }
 
+// Its claim comes off within moments, and then another policy may take the template over.
+Findings ClaimingPolicyIsBeingDeleted(const Chain& chain) {
+  const kube::ObjectPtr policy = Governing(chain);
+  if (policy == nullptr || !policy->IsDeleting() || chain.object->IsDeleting()) return {};
+  const std::vector<Match> others = Matches(chain);
+  Finding finding{kStep, Grade::kWaiting,
+                  absl::StrCat(chain.Name(), " is claimed by ", policy->Describe(),
+                               ", which is being deleted; ", api::kControllerManager,
+                               " has not taken its claim off yet")};
+  finding.advice =
+      others.empty()
+          ? "write another policy that selects it, if edits shall reach clusters; without one "
+            "they keep what they have"
+          : absl::StrCat(kWaitAMoment, ": then ", others[0].Describe(), " takes it over");
+  finding.waits_for = Program::kControllerManager;
+  return {std::move(finding)};
+}
+
 Findings DependentOverridesAreMissing(const Chain& chain) {
   const AwaitedOverride awaited = MissingOverride(chain);
   if (awaited.policy == nullptr) return {};
@@ -179,7 +198,8 @@ Findings ClustersDoNotServeTheKind(const Chain& chain) {
 
 Findings PolicyIsLazy(const Chain& chain) {
   const kube::ObjectPtr policy = Governing(chain);
-  if (policy == nullptr || !api::PolicyView(*policy).IsLazy()) return {};
+  if (policy == nullptr || policy->IsDeleting()) return {};
+  if (!api::PolicyView(*policy).IsLazy()) return {};
   const bool is_current =
       chain.binding != nullptr && FieldsBehind(*chain.object, *chain.binding, *policy).empty();
   if (is_current) return {};
@@ -261,6 +281,8 @@ constexpr Check kChecks[] = {
      "its policy is lazy:", PolicyIsLazy},
     {"policy-gone", "Does the policy exist that has claimed it?",
      "its policy does not exist any more:", ClaimedByPolicyThatIsGone},
+    {"policy-deleting", "Is the policy being deleted that has claimed it?",
+     "its policy is being deleted:", ClaimingPolicyIsBeingDeleted},
     {"not-claimed", "Has the policy claimed it?",
      "its policy has not claimed it yet:", NotClaimedYet},
     {"preemption-failed", "Could a policy not take it over?",

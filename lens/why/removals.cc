@@ -64,9 +64,10 @@ std::string WhatItWaitsFor(const kube::Object& object) {
   }
   const std::string holds = HoldOf(object, "").text;
   if (names.empty() && holds.empty()) return "";
-  return absl::StrCat(names.empty()
-                          ? " for what it contains"
-                          : absl::StrCat(" for its finalizers ", absl::StrJoin(names, ", ")),
+  return absl::StrCat(names.empty() ? " for what it contains"
+                                    : absl::StrCat(names.size() == 1 ? " for its finalizer "
+                                                                     : " for its finalizers ",
+                                                   absl::StrJoin(names, ", ")),
                       holds.empty() ? "" : absl::StrCat(" (", holds, ")"));
 }
 
@@ -127,11 +128,12 @@ Removal WhyNotRemoved(const Chain& chain, const std::string& cluster) {
     return WhyNotRemovedByKarmada(chain, cluster);
   }
   if (!holders.has_karmadas) {
-    return {absl::StrCat(": it waits for its finalizers ", holders.text), holders.advice};
+    return {absl::StrCat(": it waits for ", ItsFinalizers(*work), " ", holders.text),
+            holders.advice};
   }
   const Removal removal = WhyNotRemovedByKarmada(chain, cluster);
-  return {absl::StrCat(removal.why, removal.why.empty() ? ": " : "; and ",
-                       "it waits for its finalizers ", holders.text),
+  return {absl::StrCat(removal.why, removal.why.empty() ? ": " : "; and ", "it waits for ",
+                       ItsFinalizers(*work), " ", holders.text),
           absl::StrCat(removal.advice, "; and ", holders.advice)};
 }
 

@@ -43,7 +43,7 @@ std::vector<std::string> ClustersThatHoldIt(const Chain& chain) {
   return names;
 }
 
-// Returns "member1 still has it: it is being deleted there and waits for its finalizers a"; "" when
+// Returns "member1 still has it: it is being deleted there and waits for its finalizer a"; "" when
 // no member is about to delete it. It does not begin with ": ".
 Removal StillLeaves(const Chain& chain) {
   for (const auto& [cluster, answer] : chain.members) {
@@ -52,9 +52,10 @@ Removal StillLeaves(const Chain& chain) {
     const NamespaceHold hold = HoldOf(*answer.object, cluster);
     return {absl::StrCat(cluster, " still has it: it is being deleted there",
                          waits.empty() ? "" : " and waits", waits),
-            hold.advice.empty() ? "see in that cluster why it does not end: who sets these "
-                                  "finalizers, and does not take them away"
-                                : hold.advice};
+            hold.advice.empty()
+                ? absl::StrCat(AdviceForHeld(*answer.object, cluster), "; in ", cluster, ": ",
+                               chain.asked.Kubectl("get"), " -o yaml")
+                : hold.advice};
   }
   return {};
 }
@@ -143,10 +144,11 @@ Findings TemplateIsGone(const Chain& chain) {
   const std::vector<std::string> works = ClustersWithWorks(chain);
   if (chain.binding != nullptr && chain.binding->IsDeleting()) {
     const Holders holders = HoldersOf(*chain.binding);
-    Finding finding{kStep, Grade::kStuck,
-                    absl::StrCat(chain.Name(), " is deleted, but its ", chain.binding->Describe(),
-                                 " still waits for its finalizers ", holders.text),
-                    holders.foreign.empty() ? AdviceForWorksOf(chain) : holders.advice};
+    Finding finding{
+        kStep, Grade::kStuck,
+        absl::StrCat(chain.Name(), " is deleted, but its ", chain.binding->Describe(),
+                     " still waits for ", ItsFinalizers(*chain.binding), " ", holders.text),
+        holders.foreign.empty() ? AdviceForWorksOf(chain) : holders.advice};
     if (holders.has_karmadas) {
       finding.waits_for = Program::kControllerManager;
       finding.advice = absl::StrCat(AdviceForWorksOf(chain),

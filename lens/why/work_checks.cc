@@ -276,9 +276,9 @@ Findings TemplateIsHeldBack(const Chain& chain) {
     }
     return {kStep,
             Grade::kWaiting,
-            absl::StrCat(target.name, " keeps an earlier state of ", chain.Name(),
-                         ", because its policy has not let the present one pass"),
-            "see the events on it for what the policy waits for",
+            absl::StrCat("an earlier state of ", chain.Name(), " stays in ", target.name,
+                         ": karmada-controller-manager has not let the present one pass yet"),
+            "wait a moment; if it stays so, see the events on the template",
             "",
             {},
             Program::kControllerManager};

@@ -129,7 +129,9 @@ TEST_CASE("Fleet: lists lead to the cause that `why` finds without the members")
     const lens::fleet::Glance glance(stage.shared, stage.overrides, stage.bindings);
     const lens::fleet::Judge judge(stage.shared, stage.overrides, stage.spaces, glance);
     const auto trouble = judge.Of(stage.candidate, stage.events, stage.existence);
-    const lens::why::Diagnosis diagnosis = lens::why::Diagnose(stage.whole);
+    lens::why::Chain whole = stage.whole;
+    whole.is_of_lists = true;
+    const lens::why::Diagnosis diagnosis = lens::why::Diagnose(whole);
     const bool is_note =
         diagnosis.cause == nullptr || diagnosis.cause->grade == lens::why::Grade::kNote;
     CHECK(trouble.has_value() == !is_note);

@@ -131,7 +131,8 @@ TEST_CASE("Fleet: of what is fine each kind is listed once, and nothing is said"
   REQUIRE(fleet.ok());
   CHECK(fleet->IsFine());
   CHECK(fleet->templates == 1);
-  CHECK(lens::fleet::HeadlineOf(*fleet) == "the one template is fine");
+  CHECK(lens::fleet::HeadlineOf(*fleet) ==
+        "the one template is fine by what the control plane knows; members were not asked");
   for (const char* list : {"/works", "/resourcebindings", "/deployments", "/clusters?",
                            "/propagationpolicies", "/events"}) {
     INFO(list);
@@ -430,4 +431,16 @@ TEST_CASE(
   const auto templates = Plane(std::move(unbound), {"/deployments"}).Read();
   REQUIRE(templates.ok());
   CHECK(lens::fleet::HeadlineOf(*templates) == "no template could be read");
+}
+
+TEST_CASE(
+    "Fleet: about what is not healthy somewhere, the advice is to ask, by which members are") {
+  const char* kUnhealthy = R"({"Work karmada-es-member2/web-work":{"status":{"manifestStatuses":[
+      {"identifier":{"ordinal":0,"group":"apps","version":"v1","kind":"Deployment","resource":"",
+                     "namespace":"shop","name":"web"},"health":"Unhealthy"}]}}})";
+  const auto fleet = Plane(Base(Parsed(kUnhealthy))).Read();
+  REQUIRE(fleet.ok());
+  REQUIRE(fleet->troubles.size() == 1);
+  CHECK(fleet->troubles[0].cause.check == "member-unhealthy");
+  CHECK(fleet->troubles[0].cause.advice == "ask about it: karmada-lens why Deployment/web -n shop");
 }
