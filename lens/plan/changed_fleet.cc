@@ -9,6 +9,7 @@
 #include "lens/plan/changed_fleet.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -65,8 +66,13 @@ constexpr Step kSteps[] = {Step::kJoin, Step::kClose, Step::kOpen, Step::kLabel,
 
 class FleetChange {
  public:
-  FleetChange(const std::vector<FleetEdit>& edits, DryControlPlane& plane)
-      : edits_(edits), plane_(plane), now_(WholeSeconds()), failover_(plane, now_) {}
+  FleetChange(const std::vector<FleetEdit>& edits, const SilentAgents& agents,
+              DryControlPlane& plane)
+      : edits_(edits),
+        agents_(agents),
+        plane_(plane),
+        now_(WholeSeconds()),
+        failover_(plane, now_) {}
 
   absl::StatusOr<FleetAftermath> Make(const base::StopToken& stop) {
     for (const Step step : kSteps) RETURN_IF_ERROR(MakeStep(step, stop));
@@ -244,9 +250,7 @@ class FleetChange {
     ASSIGN_OR_RETURN(const kube::ObjectPtr cluster, Find(edit.cluster));
     switch (edit.kind) {
       case Kind::kWithout:
-        Note(edit,
-             "is taken out of the fleet as by karmadactl unjoin: what is there is deleted at "
-             "once, and does not wait for its replacement");
+        ExplainLeaving(edit);
         break;
       case Kind::kLost:
         ExplainLoss(edit, *cluster);
@@ -289,6 +293,21 @@ class FleetChange {
 
   void Note(const FleetEdit& edit, absl::string_view text) {
     aftermath_.notes.push_back(absl::StrCat(edit.cluster, " ", text, "."));
+  }
+
+  void ExplainLeaving(const FleetEdit& edit) {
+    const kube::ObjectPtr& cluster = before_[edit.cluster];
+    const std::optional<SilentCluster> silent = WhySilent(*cluster, agents_);
+    if (!silent.has_value()) {
+      Note(edit,
+           "is taken out of the fleet as by karmadactl unjoin: what is there is deleted at "
+           "once, and does not wait for its replacement");
+      return;
+    }
+    Note(edit, absl::StrCat("is taken out of the fleet while it does not answer (", silent->why,
+                            "): nothing is deleted there. What it has runs on there, also when it "
+                            "answers again, and belongs to nobody"));
+    aftermath_.abandoned[edit.cluster] = {cluster, *silent};
   }
 
   void ExplainLoss(const FleetEdit& edit, const kube::Object& cluster) {
@@ -356,6 +375,7 @@ class FleetChange {
   }
 
   const std::vector<FleetEdit>& edits_;
+  const SilentAgents& agents_;
   DryControlPlane& plane_;
   const absl::Time now_;
   DryFailover failover_;
@@ -394,8 +414,9 @@ absl::Duration FleetAftermath::EvictionsTake(const config::Options& options) con
 }
 
 absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,
-                                           DryControlPlane& plane, const base::StopToken& stop) {
-  FleetChange change(edits, plane);
+                                           const SilentAgents& agents, DryControlPlane& plane,
+                                           const base::StopToken& stop) {
+  FleetChange change(edits, agents, plane);
   return change.Make(stop);
 }
 

@@ -16,6 +16,7 @@
 #include "lens/plan/dry_control_plane.h"
 #include "lens/plan/dry_failover.h"
 #include "lens/plan/fleet_edit.h"
+#include "lens/plan/silent_clusters.h"
 
 namespace lens::plan {
 
@@ -44,13 +45,16 @@ struct FleetAftermath {
   std::map<std::pair<ObjectId, std::string>, std::string> undecided;
   // For each cluster that is lost, how long until Karmada counts it as not ready.
   std::map<std::string, absl::Duration> lost;
+  AbandonedClusters abandoned;
   std::vector<std::string> notes;  // Sentences about what the changes do by themselves.
 };
 
 // Makes all changes at the same time, and waits until nothing is left to do. kNotFound when there
-// is no such cluster, kAlreadyExists when one that joins is there.
+// is no such cluster, kAlreadyExists when one that joins is there. `agents` are those that are
+// silent.
 absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,
-                                           DryControlPlane& plane, const base::StopToken& stop);
+                                           const SilentAgents& agents, DryControlPlane& plane,
+                                           const base::StopToken& stop);
 
 }  // namespace lens::plan
 

@@ -175,6 +175,7 @@ class Teller {
     }
     const auto lost = story_.aftermath.lost.find(cluster);
     leaving.is_lost = lost != story_.aftermath.lost.end();
+    leaving.is_abandoned = story_.aftermath.abandoned.contains(cluster);
     const Departure* departure = story_.aftermath.DepartureOf(change.id, cluster);
     if (departure == nullptr) return leaving;
     leaving.how = api::CurrentPurgeMode(departure->purge_mode) == api::kPurgeDirectly

@@ -155,7 +155,8 @@ class Planner {
     under_way_.CountPending(earlier);
     ASSIGN_OR_RETURN(Outcome before, ReadForResult());
     const std::vector<Finding> known = AllFindings(before);
-    ASSIGN_OR_RETURN(FleetAftermath aftermath, ChangeFleet(request_.edits, plane_, stop));
+    ASSIGN_OR_RETURN(FleetAftermath aftermath,
+                     ChangeFleet(request_.edits, silent_agents_, plane_, stop));
     for (std::string& note : under_way_.Notes(request_.edits)) {
       aftermath.notes.push_back(std::move(note));
     }
@@ -171,6 +172,7 @@ class Planner {
     plan.what_if = WhatIfOf(story);
     plan.findings = NewFindings(known, AllFindings(after));
     LeaveOutFailuresIn(request_.edits, plan.findings);
+    AddAbandoned(aftermath.abandoned, plan.templates, plan.findings);
     for (Finding& found : FindingsOf(story, *plan.what_if)) {
       plan.findings.push_back(std::move(found));
     }

@@ -52,6 +52,8 @@ struct Leaving {
   absl::Duration at_most;  // Not for kAtOnce.
   // True: the cluster does not answer, so that the copy there goes only when it answers again.
   bool is_lost = false;
+  // True: the cluster leaves the fleet and does not answer, so that the copy there is not deleted.
+  bool is_abandoned = false;
 
   std::string with;  // For kFollows: what needs it.
 
