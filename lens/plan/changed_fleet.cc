@@ -9,6 +9,7 @@
 #include "lens/plan/changed_fleet.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -23,8 +24,7 @@
 #include "api/toleration.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "controllers/taint_manager/eviction_pace.h"
-#include "controllers/taint_manager/eviction_queue.h"
+#include "lens/plan/dry_failover.h"
 #include "sandbox/sim/writes.h"
 
 namespace lens::plan {
@@ -65,12 +65,18 @@ constexpr Step kSteps[] = {Step::kJoin, Step::kClose, Step::kOpen, Step::kLabel,
 
 class FleetChange {
  public:
-  FleetChange(const std::vector<FleetEdit>& edits, DryControlPlane& plane)
-      : edits_(edits), plane_(plane), now_(WholeSeconds()), failover_(plane, now_) {}
+  FleetChange(const std::vector<FleetEdit>& edits, const SilentAgents& agents,
+              DryControlPlane& plane)
+      : edits_(edits),
+        agents_(agents),
+        plane_(plane),
+        now_(WholeSeconds()),
+        failover_(plane, now_) {}
 
   absl::StatusOr<FleetAftermath> Make(const base::StopToken& stop) {
     for (const Step step : kSteps) RETURN_IF_ERROR(MakeStep(step, stop));
     RETURN_IF_ERROR(TakeOutGone(stop));
+    RETURN_IF_ERROR(DelayByLosses());
     ASSIGN_OR_RETURN(const std::vector<Departure> departures, failover_.Run(stop));
     for (const Departure& one : departures) {
       aftermath_.departures[{one.id, one.cluster}].push_back(one);
@@ -240,13 +246,40 @@ class FleetChange {
     return any ? plane_.SettleAfterChange(stop) : absl::OkStatus();
   }
 
+  // What a loss causes comes later than what the other edits cause.
+  absl::Status DelayByLosses() {
+    for (const FleetEdit& edit : edits_) {
+      if (edit.kind != Kind::kLost) continue;
+      ASSIGN_OR_RETURN(const kube::ObjectPtr cluster, Find(edit.cluster));
+      failover_.Delay(edit.cluster, TaintsByLoss(*cluster), UntilNotReady(*cluster));
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns how long until Karmada counts the cluster as not ready when it is lost.
+  absl::Duration UntilNotReady(const kube::Object& cluster) const {
+    const config::ClusterMonitoring& flags = plane_.options().clusters;
+    return api::ClusterView(cluster).IsPull() ? flags.monitor_grace_period
+                                              : flags.failure_threshold;
+  }
+
+  // Returns the taints that the cluster has because it is lost.
+  std::set<std::string> TaintsByLoss(const kube::Object& cluster) {
+    std::set<std::string> names = TaintNames(cluster);
+    for (const std::string& name : TaintNames(*before_[std::string(cluster.name())]))
+      names.erase(name);
+    for (const FleetEdit& edit : edits_) {
+      if (edit.kind != Kind::kTaint || edit.removes || edit.cluster != cluster.name()) continue;
+      names.erase(NameOf(edit.taint));
+    }
+    return names;
+  }
+
   absl::Status Explain(const FleetEdit& edit) {
     ASSIGN_OR_RETURN(const kube::ObjectPtr cluster, Find(edit.cluster));
     switch (edit.kind) {
       case Kind::kWithout:
-        Note(edit,
-             "is taken out of the fleet as by karmadactl unjoin: what is there is deleted at "
-             "once, and does not wait for its replacement");
+        ExplainLeaving(edit);
         break;
       case Kind::kLost:
         ExplainLoss(edit, *cluster);
@@ -291,18 +324,34 @@ class FleetChange {
     aftermath_.notes.push_back(absl::StrCat(edit.cluster, " ", text, "."));
   }
 
+  void ExplainLeaving(const FleetEdit& edit) {
+    const kube::ObjectPtr& cluster = before_[edit.cluster];
+    const std::optional<SilentCluster> silent = WhySilent(*cluster, agents_);
+    if (!silent.has_value()) {
+      Note(edit,
+           "is taken out of the fleet as by karmadactl unjoin: what is there is deleted at "
+           "once, and does not wait for its replacement");
+      return;
+    }
+    Note(edit, absl::StrCat("is taken out of the fleet while it does not answer (", silent->why,
+                            "): nothing is deleted there. What it has runs on there, also when it "
+                            "answers again, and belongs to nobody"));
+    aftermath_.abandoned[edit.cluster] = {cluster, *silent};
+  }
+
   void ExplainLoss(const FleetEdit& edit, const kube::Object& cluster) {
-    const config::ClusterMonitoring& flags = plane_.options().clusters;
-    const absl::Duration until =
-        api::ClusterView(cluster).IsPull() ? flags.monitor_grace_period : flags.failure_threshold;
-    aftermath_.lost[edit.cluster] = until;
-    std::set<std::string> added = TaintNames(cluster);
-    for (const std::string& name : TaintNames(*before_[edit.cluster])) added.erase(name);
-    std::string text =
-        absl::StrCat("counts as not ready ", absl::FormatDuration(until), " after it is lost");
-    if (!added.empty()) {
+    aftermath_.lost.insert(edit.cluster);
+    const std::set<std::string> added = TaintsByLoss(cluster);
+    const std::string after =
+        absl::StrCat(" ", absl::FormatDuration(UntilNotReady(cluster)), " after it is lost");
+    const std::string already = NotReadySince(*before_[edit.cluster]);
+    std::string text = already.empty() ? absl::StrCat("counts as not ready", after)
+                                       : absl::StrCat("is already ", already);
+    if (!already.empty() && added.empty()) {
+      absl::StrAppend(&text, ": that it is lost gives it no other taint");
+    } else if (!added.empty()) {
       absl::StrAppend(&text, ", and gets ", absl::StrJoin(added, ", "),
-                      ": nothing new is placed there");
+                      already.empty() ? "" : after, ": nothing new is placed there");
     }
     Note(edit, text);
     Hold(edit, cluster,
@@ -351,11 +400,12 @@ class FleetChange {
       why = std::string(without_taint);
     }
     if (!why.empty()) Note(edit, absl::StrCat("keeps what it has, for nothing is evicted: ", why));
-    if (why.empty()) why = "they tolerate the taint for ever";
+    if (why.empty()) why = kTolerated;
     aftermath_.held[edit.cluster] = std::move(why);
   }
 
   const std::vector<FleetEdit>& edits_;
+  const SilentAgents& agents_;
   DryControlPlane& plane_;
   const absl::Time now_;
   DryFailover failover_;
@@ -368,34 +418,10 @@ class FleetChange {
 
 }  // namespace
 
-const Departure* FleetAftermath::DepartureOf(const ObjectId& id, const std::string& cluster) const {
-  const auto found = departures.find({id, cluster});
-  return found == departures.end() ? nullptr : &found->second.front();
-}
-
-absl::Duration FleetAftermath::EvictionsTake(const config::Options& options) const {
-  if (departures.empty()) return absl::ZeroDuration();
-  size_t namespaced = 0, cluster_wide = 0;
-  const auto count = [&](const Departure& departure) {
-    ++(departure.id.ns.empty() ? cluster_wide : namespaced);
-  };
-  for (const auto& [from, of_one] : departures) {
-    for (const Departure& departure : of_one) count(departure);
-  }
-  // What is tolerated for a time yet is put into the queue later.
-  for (const Departure& departure : earlier) {
-    if (departure.stay <= absl::ZeroDuration()) count(departure);
-  }
-  const size_t most = std::max(namespaced, cluster_wide);
-  const double rate = options.taint_eviction.rate;
-  const absl::Duration rest =
-      rate > 0 ? absl::Seconds(1) / rate : controllers::EvictionPace::kLongestPause;
-  return rest * static_cast<int64_t>((most - 1) / controllers::EvictionQueue::kWorkers);
-}
-
 absl::StatusOr<FleetAftermath> ChangeFleet(const std::vector<FleetEdit>& edits,
-                                           DryControlPlane& plane, const base::StopToken& stop) {
-  FleetChange change(edits, plane);
+                                           const SilentAgents& agents, DryControlPlane& plane,
+                                           const base::StopToken& stop) {
+  FleetChange change(edits, agents, plane);
   return change.Make(stop);
 }
 

@@ -53,10 +53,12 @@ bool Stays(const json::Value& task) {
 
 }  // namespace
 
+std::string NameOf(const api::Taint& taint) { return absl::StrCat(taint.key, ":", taint.effect); }
+
 std::set<std::string> TaintNames(const kube::Object& cluster) {
   std::set<std::string> names;
   for (const api::Taint& taint : api::ClusterView(cluster).Taints()) {
-    names.insert(absl::StrCat(taint.key, ":", taint.effect));
+    names.insert(NameOf(taint));
   }
   return names;
 }
@@ -122,7 +124,7 @@ absl::Status DryFailover::EvictFrom(const kube::Object& cluster, std::vector<Dep
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> bindings, Bindings());
   for (const kube::ObjectPtr& binding : bindings) {
     if (!Targets(*binding, cluster.name())) continue;
-    const auto stay = controllers::RemainingStay(*binding, taints, now_);
+    const auto stay = StayOf(*binding, cluster.name(), taints);
     if (!stay.ok()) {  // The daemon fails, too, and tries again and again.
       undecided_[{IdOf(*binding), std::string(cluster.name())}] =
           std::string(stay.status().message());
@@ -134,6 +136,21 @@ absl::Status DryFailover::EvictFrom(const kube::Object& cluster, std::vector<Dep
     out.push_back(departure);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Duration> DryFailover::StayOf(const kube::Object& binding,
+                                                   absl::string_view cluster,
+                                                   const std::vector<api::Taint>& taints) const {
+  const auto found = delayed_.find(std::string(cluster));
+  if (found == delayed_.end()) return controllers::RemainingStay(binding, taints, now_);
+  const auto& [names, until] = found->second;
+  std::vector<api::Taint> at_once, later;
+  for (const api::Taint& taint : taints) {
+    (names.contains(NameOf(taint)) ? later : at_once).push_back(taint);
+  }
+  ASSIGN_OR_RETURN(const absl::Duration stay, controllers::RemainingStay(binding, at_once, now_));
+  ASSIGN_OR_RETURN(const absl::Duration after, controllers::RemainingStay(binding, later, now_));
+  return std::min(stay, after + until);
 }
 
 absl::Status DryFailover::Evict(const kube::ObjectPtr& binding, const Departure& departure) {

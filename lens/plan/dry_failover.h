@@ -12,7 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/cluster.h"
 #include "base/stop_token.h"
 #include "config/options.h"
 #include "kube/meta/object.h"
@@ -25,11 +27,14 @@ namespace lens::plan {
 struct Departure {
   ObjectId id;
   std::string cluster;
-  absl::Duration stay;     // How long it is tolerated after the taint.
+  absl::Duration stay;     // From the change on, how long until its eviction begins.
   std::string purge_mode;  // api::kPurgeGracefully or kPurgeDirectly.
 };
 
-// Returns the names of the taints, "key:Effect", that the cluster has.
+// Returns "key:Effect".
+std::string NameOf(const api::Taint& taint);
+
+// Returns the names of the taints that the cluster has.
 std::set<std::string> TaintNames(const kube::Object& cluster);
 
 class DryFailover {
@@ -42,6 +47,10 @@ class DryFailover {
   // Gives the Cluster the taints that the loops give it after a change of its conditions, its
   // labels or its place.
   absl::Status Taint(const std::string& cluster);
+  // Says that these taints of the cluster, names as TaintNames(), are there only after that time.
+  void Delay(const std::string& cluster, std::set<std::string> taints, absl::Duration until) {
+    delayed_[cluster] = {std::move(taints), until};
+  }
   // Evicts what has to leave, lets the scheduler place it, and ends all evictions as if everything
   // became healthy or the time were over, until nothing is left to do. Returns what was evicted.
   // Tasks that a user has to end stay.
@@ -60,6 +69,9 @@ class DryFailover {
   // Evicts from all clusters; adds to `out`.
   absl::Status EvictAll(std::vector<Departure>& out);
   absl::Status EvictFrom(const kube::Object& cluster, std::vector<Departure>& out);
+  // Returns how long the workload stays in the cluster that has these taints.
+  absl::StatusOr<absl::Duration> StayOf(const kube::Object& binding, absl::string_view cluster,
+                                        const std::vector<api::Taint>& taints) const;
   absl::Status Evict(const kube::ObjectPtr& binding, const Departure& departure);
   std::string PurgeMode(const kube::Object& binding) const;
   // Returns whether a task has ended.
@@ -72,6 +84,7 @@ class DryFailover {
   const config::Options& options_;
   const absl::Time now_;
   std::set<Key> evicted_;
+  std::map<std::string, std::pair<std::set<std::string>, absl::Duration>> delayed_;
   std::map<std::pair<ObjectId, std::string>, std::string> undecided_;
 };
 

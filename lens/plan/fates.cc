@@ -173,15 +173,14 @@ class Teller {
       leaving.how = Leaving::How::kFollows;
       leaving.with = absl::StrJoin(change.outcome.required_by, ", ");
     }
-    const auto lost = story_.aftermath.lost.find(cluster);
-    leaving.is_lost = lost != story_.aftermath.lost.end();
+    leaving.is_lost = story_.aftermath.lost.contains(cluster);
+    leaving.is_abandoned = story_.aftermath.abandoned.contains(cluster);
     const Departure* departure = story_.aftermath.DepartureOf(change.id, cluster);
     if (departure == nullptr) return leaving;
     leaving.how = api::CurrentPurgeMode(departure->purge_mode) == api::kPurgeDirectly
                       ? Leaving::How::kFirst
                       : Leaving::How::kGradually;
-    leaving.after = absl::Ceil(departure->stay, absl::Seconds(1)) +
-                    (leaving.is_lost ? lost->second : absl::ZeroDuration());
+    leaving.after = absl::Ceil(departure->stay, absl::Seconds(1));
     leaving.at_most = story_.plane.options().graceful_eviction_timeout;
     return leaving;
   }
@@ -354,10 +353,19 @@ void AddLeftBehind(const Story& story, Findings& out) {
 std::string RunsIn(const TemplateChange& change) {
   std::vector<std::string> clusters;
   for (const ClusterChange& cluster : change.clusters) {
-    if (!cluster.manifest.empty()) clusters.push_back(cluster.cluster);
+    if (cluster.manifest.empty()) continue;
+    const auto replicas = cluster.replicas_after;
+    clusters.push_back(replicas.has_value() ? absl::StrCat(cluster.cluster, " (",
+                                                           tool::Count(*replicas, "replica"), ")")
+                                            : cluster.cluster);
   }
   return clusters.empty() ? "it runs in no cluster then"
-                          : absl::StrCat("it is left in ", absl::StrJoin(clusters, ", "), " only");
+                          : absl::StrCat("it runs in ", absl::StrJoin(clusters, ", "), " then");
+}
+
+std::string WhyTheyStay(bool is_undecided, size_t count, const std::string& held) {
+  if (is_undecided) return count == 1 ? kOneUndecided : kUndecided;
+  return count == 1 && held == kTolerated ? kOneTolerated : held;
 }
 
 void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
@@ -369,7 +377,7 @@ void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
                      absl::StrCat(text, ", and ", RunsIn(change), ": ", fate.why)});
     };
     if (fate.verdict == Verdict::kNoRoom) add(finding::kNoRoom, "there is no room for all of it");
-    if (fate.verdict == Verdict::kPinned) add(finding::kPinned, "no other cluster may have it");
+    if (fate.verdict == Verdict::kPinned) add(finding::kPinned, "its placement cannot be met");
     if (fate.verdict == Verdict::kQuota) add(finding::kQuota, "a quota refuses its placement");
     if (fate.verdict == Verdict::kNowhere && !IsAttached(change.outcome)) {
       add(finding::kNowhere, "nothing places it elsewhere");
@@ -393,8 +401,9 @@ void AddFates(const Story& story, const WhatIf& answer, Findings& out) {
         {{},
          finding::kStays,
          absl::StrCat("Cluster ", cluster),
-         absl::StrCat(tool::Count(count, "template"), " ", count == 1 ? "stays" : "stay",
-                      " there: ", is_undecided ? kUndecided : story.aftermath.held.at(cluster))});
+         absl::StrCat(
+             tool::Count(count, "template"), " ", count == 1 ? "stays" : "stay",
+             " there: ", WhyTheyStay(is_undecided, count, story.aftermath.held.at(cluster)))});
   }
 }
 

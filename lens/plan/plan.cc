@@ -155,7 +155,8 @@ class Planner {
     under_way_.CountPending(earlier);
     ASSIGN_OR_RETURN(Outcome before, ReadForResult());
     const std::vector<Finding> known = AllFindings(before);
-    ASSIGN_OR_RETURN(FleetAftermath aftermath, ChangeFleet(request_.edits, plane_, stop));
+    ASSIGN_OR_RETURN(FleetAftermath aftermath,
+                     ChangeFleet(request_.edits, silent_agents_, plane_, stop));
     for (std::string& note : under_way_.Notes(request_.edits)) {
       aftermath.notes.push_back(std::move(note));
     }
@@ -167,10 +168,12 @@ class Planner {
     KeepTargets(after);
     Plan plan;
     plan.templates = Compare(before, after, request_.objects);
+    LeaveOutFailedBefore(before, plan.templates);
     const Story story{request_.edits, aftermath, before, after, plan.templates, plane_};
     plan.what_if = WhatIfOf(story);
     plan.findings = NewFindings(known, AllFindings(after));
     LeaveOutFailuresIn(request_.edits, plan.findings);
+    AddAbandoned(aftermath.abandoned, plan.templates, plan.findings);
     for (Finding& found : FindingsOf(story, *plan.what_if)) {
       plan.findings.push_back(std::move(found));
     }
@@ -187,6 +190,20 @@ class Planner {
       const std::set<std::string>& targets = one.targets;
       std::erase_if(one.clusters,
                     [&](const auto& share) { return !targets.contains(share.first); });
+    }
+  }
+
+  // What could not be made before the change either is no answer to a question about it.
+  static void LeaveOutFailedBefore(const Outcome& before, std::vector<TemplateChange>& changes) {
+    for (TemplateChange& change : changes) {
+      const auto was = before.find(change.id);
+      if (was == before.end()) continue;
+      for (ClusterChange& share : change.clusters) {
+        const auto had = was->second.clusters.find(share.cluster);
+        const bool failed_before =
+            had != was->second.clusters.end() && had->second.manifest.empty();
+        if (failed_before && share.action == Action::kFail) share.action = Action::kNone;
+      }
     }
   }
 

@@ -156,7 +156,7 @@ std::string LeavingLines(const Fate& fate) {
   return text;
 }
 
-// Returns why the template is placed nowhere, or why it is not known where it goes.
+// Returns why the template is not placed as it should be, or why it is not known where it goes.
 std::string WhyLine(const TemplateChange& change, const Fate* fate, const tool::Colours& colours) {
   if (fate != nullptr && fate->verdict == Verdict::kNotSimulated) {
     return absl::StrCat("  ", colours.Yellow("! not known where it goes: "),
@@ -165,7 +165,12 @@ std::string WhyLine(const TemplateChange& change, const Fate* fate, const tool::
   const bool is_nowhere = fate != nullptr && fate->verdict == Verdict::kNowhere;
   const std::string& why = is_nowhere ? fate->why : change.outcome.not_scheduled;
   if (why.empty()) return "";
-  return absl::StrCat("  ", colours.Red("! in no cluster: "), tool::OneLine(why), "\n");
+  const bool is_anywhere =
+      std::any_of(change.clusters.begin(), change.clusters.end(),
+                  [](const ClusterChange& cluster) { return !cluster.manifest.empty(); });
+  return absl::StrCat("  ",
+                      colours.Red(is_anywhere ? "! not placed in full: " : "! in no cluster: "),
+                      tool::OneLine(why), "\n");
 }
 
 std::string TemplateText(const TemplateChange& change, const Fate* fate,

@@ -1,3 +1,7 @@
+// A cluster is silent by its condition Ready, or by the Lease that its agent does not renew any
+// more. What is changed in it waits, and is told when findings are added; where it leaves the fleet
+// nothing is deleted, so deletions become releases. No state, and nothing is written.
+
 #include "lens/plan/silent_clusters.h"
 
 #include <map>
@@ -11,6 +15,7 @@
 #include "api/resources.h"
 #include "kube/meta/object.h"
 #include "sandbox/sim/writes.h"
+#include "tool/console.h"
 
 namespace lens::plan {
 namespace {
@@ -25,19 +30,6 @@ std::string Details(const api::ClusterView& cluster) {
                       (*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString(), ")");
 }
 
-// Returns the finding about the cluster, without what reaches it when; one without a code for a
-// cluster that answers.
-Finding About(const api::ClusterView& cluster, const std::string& silent_since) {
-  const std::string silent =
-      silent_since.empty() ? "" : absl::StrCat("its karmada-agent is silent since ", silent_since);
-  if (!cluster.ReadyStatus().empty() && !cluster.IsReady()) {
-    return {.code = finding::kClusterNotReady,
-            .message = absl::StrCat("it is not ready", Details(cluster),
-                                    silent.empty() ? "" : absl::StrCat(", and ", silent))};
-  }
-  return {.code = silent.empty() ? "" : finding::kAgentSilent, .message = silent};
-}
-
 // How many templates change in each cluster.
 std::map<std::string, int> ChangesByCluster(const std::vector<TemplateChange>& changes) {
   std::map<std::string, int> templates;
@@ -49,7 +41,35 @@ std::map<std::string, int> ChangesByCluster(const std::vector<TemplateChange>& c
   return templates;
 }
 
+void Add(const kube::Object& cluster, const SilentCluster& silent, const std::string& follows,
+         std::vector<Finding>& findings) {
+  findings.push_back({.code = silent.code,
+                      .object = cluster.Describe(),
+                      .message = absl::StrCat(silent.why, "; ", follows)});
+}
+
 }  // namespace
+
+std::string NotReadySince(const kube::Object& cluster) {
+  const api::ClusterView view(cluster);
+  if (view.ReadyStatus().empty() || view.IsReady()) return "";
+  return absl::StrCat("not ready", Details(view));
+}
+
+std::optional<SilentCluster> WhySilent(const kube::Object& cluster, const SilentAgents& agents) {
+  const auto agent = agents.find(std::string(cluster.name()));
+  const bool is_silent = agent != agents.end();
+  const std::string silent =
+      is_silent ? absl::StrCat("its karmada-agent is silent since ", agent->second) : "";
+  const std::string not_ready = NotReadySince(cluster);
+  if (!not_ready.empty()) {
+    return SilentCluster{finding::kClusterNotReady,
+                         absl::StrCat("it is ", not_ready, is_silent ? ", and " : "", silent),
+                         is_silent};
+  }
+  if (!is_silent) return std::nullopt;
+  return SilentCluster{finding::kAgentSilent, silent, true};
+}
 
 SilentAgents SilentAgentsOf(const LiveState& live, absl::Time now) {
   std::map<std::string, const kube::Object*> leases;
@@ -76,15 +96,32 @@ void AddSilentClusters(const std::vector<TemplateChange>& changes,
   for (const auto& [name, count] : templates) {
     const auto found = sandbox::FindObject(backend, api::Clusters().gvr(), {"", name});
     if (!found.ok() || *found == nullptr) continue;
-    const auto agent = agents.find(name);
-    const bool is_silent = agent != agents.end();
-    Finding about = About(api::ClusterView(**found), is_silent ? agent->second : "");
-    if (about.code.empty()) continue;
-    about.object = (*found)->Describe();
-    absl::StrAppend(&about.message, "; the changes of ", count,
-                    count == 1 ? " template" : " templates", " reach it when ",
-                    is_silent ? "its agent is back" : "it is ready again");
-    findings.push_back(std::move(about));
+    const std::optional<SilentCluster> silent = WhySilent(**found, agents);
+    if (!silent.has_value()) continue;
+    Add(**found, *silent,
+        absl::StrCat("the changes of ", tool::Count(count, "template"), " reach it when ",
+                     silent->is_agent ? "its agent is back" : "it is ready again"),
+        findings);
+  }
+}
+
+void AddAbandoned(const AbandonedClusters& abandoned, std::vector<TemplateChange>& changes,
+                  std::vector<Finding>& findings) {
+  std::map<std::string, int> templates;
+  for (TemplateChange& change : changes) {
+    for (ClusterChange& share : change.clusters) {
+      if (!abandoned.contains(share.cluster)) continue;
+      if (share.action == Action::kDelete) share.action = Action::kRelease;
+      if (share.action == Action::kRelease) ++templates[share.cluster];
+    }
+  }
+  for (const auto& [name, count] : templates) {
+    const auto& [cluster, silent] = abandoned.at(name);
+    Add(*cluster, silent,
+        absl::StrCat("nothing is deleted there when it leaves: ", tool::Count(count, "template"),
+                     count == 1 ? " runs on there and belongs" : " run on there and belong",
+                     " to nobody"),
+        findings);
   }
 }
 

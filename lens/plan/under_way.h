@@ -14,17 +14,18 @@
 
 namespace lens::plan {
 
-// How many evictions, by the cluster that they are from.
+// Evictions: by the cluster that they are from, of which templates.
 struct EvictionsUnderWay {
-  std::map<std::string, size_t> begun;
-  std::map<std::string, size_t> of_users;  // Which a user has to end (suppressDeletion).
+  using Templates = std::vector<std::string>;
+  std::map<std::string, Templates> begun;
+  std::map<std::string, Templates> of_users;  // Which a user has to end (suppressDeletion).
   // Which a taint that is there already causes, and which have not begun.
-  std::map<std::string, size_t> pending;
+  std::map<std::string, Templates> pending;
 
   // Counts the tasks of a binding. One that only keeps a workload away has ended.
   void CountTasks(const kube::Object& binding);
   void CountPending(const std::vector<Departure>& departures);
-  // Returns a sentence for each kind of eviction from each cluster.
+  // Returns a sentence for each kind of eviction from each cluster, with a few templates by name.
   std::vector<std::string> Notes(const std::vector<FleetEdit>& edits) const;
 };
 

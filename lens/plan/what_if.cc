@@ -36,8 +36,10 @@ std::string Leaving::ToString() const {
   if (how == How::kFollows) {
     absl::StrAppend(&text, " with ", with);
     if (is_lost) absl::StrAppend(&text, ", when ", cluster, " answers again");
+    if (is_abandoned) absl::StrAppend(&text, ": its copy there runs on, and belongs to nobody");
     return text;
   }
+  if (is_abandoned) return text + " at once: its copy there runs on, and belongs to nobody";
   if (how == How::kAtOnce) {
     absl::StrAppend(&text, " at once: its copy there does not wait until others are healthy");
     if (is_lost) absl::StrAppend(&text, ", but until ", cluster, " answers again");

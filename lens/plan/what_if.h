@@ -24,7 +24,7 @@ enum class Verdict {
   kSpreads,      // It comes to a cluster, or has more replicas there, and leaves none.
   kShrinks,      // It leaves a cluster; its other clusters go on, and none gets more.
   kNoRoom,       // There is no room for all or a part of it.
-  kPinned,       // It has to leave, and there is no other cluster in which it may be.
+  kPinned,       // Its placement cannot be met: it has to leave, and no other cluster may have it.
   kQuota,        // A FederatedResourceQuota refuses its new placement.
   kNowhere,      // It leaves its last cluster, and nothing places it again: that is suspended.
   kStays,        // It is in a cluster that is lost or that it should leave, and nothing moves it.
@@ -52,6 +52,8 @@ struct Leaving {
   absl::Duration at_most;  // Not for kAtOnce.
   // True: the cluster does not answer, so that the copy there goes only when it answers again.
   bool is_lost = false;
+  // True: the cluster leaves the fleet and does not answer, so that the copy there is not deleted.
+  bool is_abandoned = false;
 
   std::string with;  // For kFollows: what needs it.
 

@@ -388,7 +388,7 @@ def test_what_if_by_its_form(world):
             heading = browser.wait("the answer", READY, "#/what-if?drain=member2")
             assert "affected" in heading, heading
             found = browser.run(fates)
-            assert found["Deployment fine/ranked"][0] == "pinned there", found
+            assert found["Deployment fine/ranked"][0] == "no other cluster", found
             assert "leaves member2 at once (evicted gracefully): both copies are wanted" in found["Deployment fine/ranked"][1], found
             assert found["Deployment fine/catalogue"][0] == "shrinks", found
             assert "member2: goes" in found["Deployment fine/catalogue"][1], found
@@ -406,7 +406,7 @@ def test_what_if_by_its_form(world):
             browser.wait("the answer to both", READY, "#/what-if?drain=member2&without=member1")
             assert "member1" in browser.text("main strong") and "member2 gets the taint drain:NoExecute" in browser.text("main strong")
             found = browser.run(fates)
-            assert found["Deployment fine/catalogue"][0] in ("pinned there", "in no cluster then"), found
+            assert found["Deployment fine/catalogue"][0] in ("no other cluster", "in no cluster then"), found
             assert "--without member1 --drain member2" in browser.text("main .command pre")
             # One whose cluster is emptied does not count.
             assert browser.run("return document.querySelectorAll('main fieldset').length") == 2

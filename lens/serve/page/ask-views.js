@@ -58,7 +58,7 @@ const ALL = [...CHANGES, ...OTHERS].map(([name]) => name);
 
 const VERDICTS = {
   moves: ["warn", "moves"], spreads: ["good", "spreads"], shrinks: ["warn", "shrinks"], "no-room": ["bad", "no room"],
-  pinned: ["bad", "pinned there"], quota: ["bad", "quota refuses it"], stays: ["bad", "stays there"], nowhere: ["bad", "in no cluster then"],
+  pinned: ["bad", "no other cluster"], quota: ["bad", "quota refuses it"], stays: ["bad", "stays there"], nowhere: ["bad", "in no cluster then"],
   "not-simulated": ["warn", "not simulated"], unchanged: ["good", "unchanged"],
 };
 

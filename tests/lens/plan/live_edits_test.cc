@@ -49,6 +49,26 @@ TEST_CASE_METHOD(LivePlane,
     Differences(edited);
     CHECK(Found(finding::kClusterNotReady, "Cluster m2") == "");
   }
+  SECTION("and nothing is deleted there when it leaves the fleet") {
+    edits = {Without("m2")};
+    const std::string all = Differences("");
+    CHECK_THAT(
+        all, Catch::Contains("Deployment shop/web m2 release\n") && !Catch::Contains("m2 delete"));
+    CHECK(Found(finding::kClusterNotReady, "Cluster m2") ==
+          "it is not ready since 2026-01-01T11:00:00Z (ClusterStatusUnknown: no news); nothing is "
+          "deleted there when it leaves: 3 templates run on there and belong to nobody");
+    REQUIRE(what_if.has_value());
+    CHECK_THAT(what_if->notes.at(0),
+               Catch::Contains("while it does not answer") && !Catch::Contains("deleted at once"));
+    const Fate& fate = what_if->fates.at({"apps", "Deployment", "shop", "web"});
+    REQUIRE(fate.leaves.size() == 1);
+    CHECK(fate.leaves[0].ToString() ==
+          "leaves m2 at once: its copy there runs on, and belongs to nobody");
+    // One that answers is emptied.
+    edits = {Without("m1")};
+    CHECK_THAT(Differences(""), Catch::Contains("Deployment shop/web m1 delete\n"));
+    CHECK_THAT(what_if->notes.at(0), Catch::Contains("deleted at once"));
+  }
 }
 
 TEST_CASE_METHOD(LivePlane,
@@ -85,6 +105,10 @@ TEST_CASE_METHOD(LivePlane,
     edits = {Lost("m2")};
     Differences("");
     CHECK(Found(finding::kAgentSilent, "Cluster m2") == "");
+    edits = {Without("m2")};
+    CHECK_THAT(Differences(""), Catch::Contains("Deployment shop/web m2 release"));
+    CHECK_THAT(Found(finding::kAgentSilent, "Cluster m2"),
+               Catch::Contains("nothing is deleted there when it leaves"));
   }
   SECTION("alive") {
     renewed("m2", "2999-01-01T00:00:00.000000Z");

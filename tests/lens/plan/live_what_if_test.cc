@@ -100,7 +100,7 @@ TEST_CASE_METHOD(LivePlane,
   CHECK_THAT(Found(finding::kNowhere, "Deployment shop/web"),
              Catch::Contains("its scheduling is suspended"));
   CHECK_THAT(Found(finding::kPinned, "Deployment shop/other"),
-             Catch::Contains("no other cluster may have it"));
+             Catch::Contains("its placement cannot be met"));
   CHECK_THAT(Found(finding::kNotSimulated, "Deployment far/web"),
              Catch::Contains("its scheduler my-scheduler is not simulated"));
   CHECK_THAT(Found(finding::kPinned, "Deployment north/web"), Catch::Contains("0/2 clusters"));
@@ -132,9 +132,9 @@ TEST_CASE_METHOD(LivePlane,
   edits = {Drained("m1")};
   CHECK_THAT(Differences(""), !Catch::Contains("far/web") && !Catch::Contains("near/web"));
   const std::string stays = Found(finding::kStays, "Cluster m1");
-  CHECK_THAT(stays, Catch::Contains("1 template stays there: they tolerate the taint for ever") &&
+  CHECK_THAT(stays, Catch::Contains("1 template stays there: it tolerates the taint for ever") &&
                         Catch::Contains("1 template stays there: karmada-controller-manager does "
-                                        "not know what they tolerate"));
+                                        "not know what it tolerates"));
 }
 
 }  // namespace lens::plan

@@ -21,6 +21,10 @@ json::Value Task(const std::string& cluster) {
 kube::Object BindingWith(const std::vector<json::Value>& tasks) {
   kube::Object binding =
       kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"}, {"shop", "web"});
+  binding.Set({"spec", "resource"}, json::Value::Object({{"apiVersion", "apps/v1"},
+                                                         {"kind", "Deployment"},
+                                                         {"namespace", "shop"},
+                                                         {"name", "web"}}));
   json::Value list = json::Value::Array();
   for (const json::Value& task : tasks) list.Append(task);
   binding.Set({"spec", "gracefulEvictionTasks"}, std::move(list));
@@ -44,15 +48,26 @@ TEST_CASE("Evictions under way are counted by cluster, and by what becomes of th
   under_way.CountTasks(BindingWith({of_user}));
   under_way.CountPending({DepartureFrom("m3")});
   CHECK(under_way.Notes({Cordoned("m1")}) ==
-        Notes{"2 evictions from m1 are under way, and taken to have ended before the change.",
-              "1 eviction from m2 is under way, and taken to have ended before the change.",
-              "1 eviction from m3 is about to begin because of a taint that is there already, and "
+        Notes{"2 evictions from m1 (Deployment shop/web, Deployment shop/web) are under way, and "
               "taken to have ended before the change.",
-              "1 eviction from m1 is under way until a user ends it (suppressDeletion)."});
+              "1 eviction from m2 (Deployment shop/web) is under way, and taken to have ended "
+              "before the change.",
+              "1 eviction from m3 (Deployment shop/web) is about to begin because of a taint that "
+              "is there already, and "
+              "taken to have ended before the change.",
+              "1 eviction from m1 (Deployment shop/web) is under way until a user ends it "
+              "(suppressDeletion)."});
+  EvictionsUnderWay many;
+  many.CountPending({DepartureFrom("m1"), DepartureFrom("m1"), DepartureFrom("m1"),
+                     DepartureFrom("m1"), DepartureFrom("m1")});
+  CHECK_THAT(many.Notes({}).at(0),
+             Catch::StartsWith("5 evictions from m1 (Deployment shop/web, Deployment shop/web, "
+                               "Deployment shop/web and 2 more) are about to begin"));
   EvictionsUnderWay one;
   one.CountTasks(BindingWith({Task("m1")}));
   const std::string says =
-      "1 eviction from m1 is under way, and taken to have ended before the change.";
+      "1 eviction from m1 (Deployment shop/web) is under way, and taken to have ended before the "
+      "change.";
   CHECK(one.Notes({Without("m2")}) == Notes{says});
   CHECK(one.Notes({Without("m1")}) ==
         Notes{says +
@@ -76,7 +91,8 @@ TEST_CASE_METHOD(LivePlane, "What if: evictions that are under way are said, and
   CHECK(Differences("") == "");
   REQUIRE(what_if.has_value());
   CHECK(what_if->notes.back() ==
-        "1 eviction from m1 is under way, and taken to have ended before the change.");
+        "1 eviction from m1 (Deployment shop/web) is under way, and taken to have ended before the "
+        "change.");
   // Nothing of it is said when nothing is asked about the fleet.
   edits = {};
   Differences("");

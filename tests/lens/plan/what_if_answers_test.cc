@@ -20,7 +20,7 @@ TEST_CASE("What if: each cluster that keeps a workload is warned of, whatever be
   const Plan shrinks = Ask(absl::StrCat(kClusters, Workload("web", tolerating)), taints, daemon);
   CHECK(FateOf(shrinks, "web").verdict == Verdict::kShrinks);
   CHECK(Found(shrinks, finding::kStays) ==
-        "Cluster m2: 1 template stays there: they tolerate the taint for ever\n");
+        "Cluster m2: 1 template stays there: it tolerates the taint for ever\n");
   // Nothing evicts: it stays in both.
   const Plan stays = Ask(absl::StrCat(kClusters, Workload("web", "{clusterAffinity: {}}")),
                          {Drained("m1"), Drained("m2")}, As(*daemon.wanted_release));
@@ -52,6 +52,46 @@ TEST_CASE("What if: taking off what is not there is said to change nothing") {
   REQUIRE(there.what_if->notes.size() == 2);
   CHECK_THAT(there.what_if->notes[0], Catch::Contains("has a taint less"));
   CHECK_THAT(there.what_if->notes[1], Catch::Contains("has other labels"));
+}
+
+TEST_CASE("What if: the loss of a cluster that is not ready already is said to be nothing new") {
+  constexpr char kLostBefore[] = R"(
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m3}
+spec:
+  taints: [{key: cluster.karmada.io/not-ready, effect: NoSchedule}]
+status:
+  conditions:
+  - {type: Ready, status: "False", reason: ClusterNotReachable, message: no route,
+     lastTransitionTime: "2026-01-01T11:00:00Z"}
+)";
+  const Plan plan = Ask(absl::StrCat(kClusters, kLostBefore), {Lost("m3")});
+  REQUIRE_FALSE(plan.what_if->notes.empty());
+  CHECK(plan.what_if->notes[0] ==
+        "m3 is already not ready since 2026-01-01T11:00:00Z (ClusterNotReachable: no route): that "
+        "it is lost gives it no other taint.");
+}
+
+TEST_CASE("What if: what could not be made before either is no part of the answer") {
+  constexpr char kFails[] = R"(
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: fails, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  overrideRules:
+  - overriders: {plaintext: [{path: /spec/nothing/there, operator: replace, value: 1}]}
+)";
+  const std::string files = absl::StrCat(kClusters, Workload("web", kOnlyM1), kFails);
+  const Plan made = Ask(files, {});
+  CHECK(made.Count().fail == 1);
+  const Plan plan = Ask(files, {Uncordoned("m2")});
+  CHECK(plan.Count().fail == 0);
+  CHECK(CountsOf(*plan.what_if) == "every template stays as it is");
+  CHECK_THAT(TextOf(plan, {}), !Catch::Contains("Deployment shop/web"));
 }
 
 TEST_CASE("What if: a cluster that does not exist, or that is there already, is an error") {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "base/yaml.h"
+#include "lens/plan/report.h"
 #include "tests/lens/plan/what_if_questions.h"
 
 namespace lens::plan {
@@ -41,6 +42,23 @@ TEST_CASE("What if: with gate, flag and policy of taints workloads leave a lost 
   CHECK(fate.leaves[0].is_lost);
   CHECK(fate.leaves[0].after == absl::Seconds(30));
   CHECK(fate.leaves[0].at_most == absl::Minutes(10));
+}
+
+TEST_CASE("What if: what is drained leaves at once, also if the cluster is lost as well") {
+  const std::string patient =
+      "{clusterAffinities: [{affinityName: first, clusterNames: [m1]}, {affinityName: second, "
+      "clusterNames: [m2]}], clusterTolerations: [{key: drain, operator: Exists}]}";
+  const std::string files = absl::StrCat(kClusters, kLostPolicy, Workload("web", kOneOfBoth),
+                                         Workload("patient", patient));
+  const Plan plan = Ask(files, {Drained("m1"), Lost("m1")}, Evicting(BOTH_RELEASES));
+  REQUIRE(FateOf(plan, "web").leaves.size() == 1);
+  CHECK(FateOf(plan, "web").leaves[0].after == absl::ZeroDuration());
+  // Only the taint of the loss makes this one leave.
+  REQUIRE(FateOf(plan, "patient").leaves.size() == 1);
+  CHECK(FateOf(plan, "patient").leaves[0].after == absl::Seconds(30));
+  REQUIRE(plan.what_if->notes.size() == 2);
+  CHECK_THAT(plan.what_if->notes[1],
+             Catch::Contains("example.io/lost:NoExecute") && !Catch::Contains("drain"));
 }
 
 TEST_CASE("What if: tolerations delay an eviction, or keep the workload where it is") {
@@ -235,6 +253,11 @@ spec: {region: south}
   CHECK(ask(files(2, 2), "n1") == "moves n1 delete n2 create s1 none");
   // There is only one region left.
   CHECK(ask(files(2, 2), "s1") == "pinned n1 none s1 delete");
+  const Plan pinned = Ask(files(2, 2), {Without("s1")}, daemon);
+  CHECK_THAT(Found(pinned, finding::kPinned),
+             Catch::Contains("its placement cannot be met, and it runs in n1 (4 replicas) then"));
+  CHECK_THAT(TextOf(pinned, {}), Catch::Contains("! not placed in full: the number of feasible") &&
+                                     !Catch::Contains("in no cluster"));
   // One region is enough: north has more clusters, and one is wanted.
   CHECK(ask(files(1, 1), "n1") == "moves n1 delete n2 create");
   CHECK(ask(files(1, 2), "n1") == "shrinks n1 delete n2 none");
