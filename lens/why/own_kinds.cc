@@ -18,7 +18,6 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/policy.h"
-#include "api/programs.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "kube/meta/quantity.h"
@@ -97,15 +96,6 @@ void ExplainByClaim(const Chain& chain, const kube::Object& object, Finding& fin
   std::string claim;
   const kube::ObjectPtr claiming = ClaimingPolicy(chain, object, &claim);
   if (claiming == nullptr) return;
-  if (claiming->IsDeleting()) {
-    absl::StrAppend(&finding.cause, ", which is being deleted since ",
-                    claiming->metadata()["deletionTimestamp"].AsString());
-    finding.advice = absl::StrCat("wait: ", api::kControllerManager, " takes the claim of ", claim,
-                                  " away, and then the policy that fits best takes over");
-    finding.grade = Grade::kWaiting;
-    finding.waits_for = Program::kControllerManager;
-    return;
-  }
   const Match own = MatchOf(chain.object, object);
   const Match other = MatchOf(claiming, object);
   const Refused refused = WhyNotTakenOver(own, other, object);
@@ -114,6 +104,9 @@ void ExplainByClaim(const Chain& chain, const kube::Object& object, Finding& fin
       GoesBefore(own, other) ? absl::StrCat("fits better (", WhyBefore(own, other), ") but ") : "",
       refused.text);
   finding.advice = absl::StrCat(refused.advice, refused.is_due ? "" : OrDelete(other));
+  if (!refused.is_due) return;
+  finding.grade = Grade::kWaiting;
+  finding.waits_for = Program::kControllerManager;
 }
 
 // Returns the object that the Work brings; a Work may be empty.

@@ -6,6 +6,14 @@
 namespace lens::why {
 
 Refused WhyNotTakenOver(const Match& policy, const Match& claiming, const kube::Object& object) {
+  if (claiming.policy->IsDeleting()) {
+    return {
+        absl::StrCat("can take over only when that has gone, which is being deleted since ",
+                     claiming.policy->metadata()["deletionTimestamp"].AsString()),
+        absl::StrCat("wait: karmada-controller-manager takes the claim of ", claiming.Describe(),
+                     " away, and then the policy that fits best takes over"),
+        true};
+  }
   if (!policy.namespaced() && claiming.namespaced()) {
     return {"does not take over: no ClusterPropagationPolicy does from a PropagationPolicy",
             absl::StrCat("change ", claiming.Describe())};

@@ -34,6 +34,10 @@ kube::HttpResponse AnswerOf(const std::string& path) {
     return Answer(200, R"({"apiVersion":"apps/v1","kind":"Deployment",
                            "metadata":{"name":"web","namespace":"shop","uid":"u"}})");
   }
+  if (absl::StrContains(path, "/deployments/gone")) {
+    return Answer(404, R"({"kind":"Status","reason":"NotFound",
+                           "details":{"kind":"deployments","group":"apps","name":"gone"}})");
+  }
   const bool is_object = absl::StrContains(path, "/leases/") ||
                          absl::StrContains(path, "/resourcebindings/") ||
                          absl::StrContains(path, "/works/");
@@ -59,6 +63,7 @@ absl::StatusOr<lens::why::Chain> ReadAbout(const kube::Resource& kind, const kub
   kube::Discovery discovery;
   discovery.resources.push_back({kDeployments, {"get", "list"}, {}, true});
   discovery.resources.push_back({api::ClusterPropagationPolicies(), {"get", "list"}, {}, true});
+  discovery.resources.push_back({api::Clusters(), {"get", "list"}, {}, true});
   lens::why::Question question;
   question.gvk = kind.gvk;
   question.key = key;
@@ -184,4 +189,38 @@ TEST_CASE("Lens: nobody says that nothing matches a policy whose templates may n
   const lens::why::Diagnosis diagnosis = lens::why::Diagnose(*chain);
   CHECK(diagnosis.findings.empty());
   CHECK_FALSE(diagnosis.arrived);
+}
+
+TEST_CASE("Lens: a namespace that is being deleted is read for what is not in it") {
+  constexpr char kSpace[] = R"({"apiVersion":"v1","kind":"Namespace",
+    "metadata":{"name":"shop","deletionTimestamp":"2026-01-01T00:00:00Z"},
+    "spec":{"finalizers":["kubernetes"]}})";
+  const auto chain = ReadAbout(
+      kDeployments, {"shop", "gone"}, [](const std::string&) { return false; },
+      [&](const std::string& path) -> const char* {
+        return path == "/api/v1/namespaces/shop" ? kSpace : nullptr;
+      });
+  REQUIRE(chain.ok());
+  CHECK(lens::why::Diagnose(*chain).headline ==
+        "there is no Deployment shop/gone in the control plane; its namespace is being deleted "
+        "since 2026-01-01T00:00:00Z");
+}
+
+TEST_CASE("Lens: the namespace of the Works of a Cluster is read with it") {
+  constexpr char kCluster[] = R"({"apiVersion":"cluster.karmada.io/v1alpha1","kind":"Cluster",
+    "metadata":{"name":"m1"},"spec":{"syncMode":"Push"},
+    "status":{"conditions":[{"type":"Ready","status":"True"}]}})";
+  constexpr char kSpace[] = R"({"apiVersion":"v1","kind":"Namespace",
+    "metadata":{"name":"karmada-es-m1","deletionTimestamp":"2026-01-01T00:00:00Z"},
+    "spec":{"finalizers":["kubernetes"]}})";
+  const auto chain = ReadAbout(
+      api::Clusters(), {"", "m1"}, [](const std::string&) { return false; },
+      [&](const std::string& path) -> const char* {
+        if (absl::EndsWith(path, "/clusters/m1")) return kCluster;
+        return path == "/api/v1/namespaces/karmada-es-m1" ? kSpace : nullptr;
+      });
+  REQUIRE(chain.ok());
+  const lens::why::Diagnosis diagnosis = lens::why::Diagnose(*chain);
+  REQUIRE(diagnosis.cause != nullptr);
+  CHECK(diagnosis.cause->check == "cluster-works-leave");
 }
