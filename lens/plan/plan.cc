@@ -157,7 +157,7 @@ class Planner {
     const std::vector<Finding> known = AllFindings(before);
     ASSIGN_OR_RETURN(FleetAftermath aftermath,
                      ChangeFleet(request_.edits, silent_agents_, plane_, stop));
-    for (std::string& note : under_way_.Notes(request_.edits)) {
+    for (std::string& note : under_way_.Notes(request_.edits, aftermath.abandoned)) {
       aftermath.notes.push_back(std::move(note));
     }
     aftermath.earlier = earlier;

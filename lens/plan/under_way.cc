@@ -27,7 +27,11 @@ std::string From(const std::string& cluster, EvictionsUnderWay::Templates names)
 }
 
 // What becomes of copies whose eviction has not ended when the cluster changes.
-std::string IfTheyHaveNot(const std::string& cluster, const std::vector<FleetEdit>& edits) {
+std::string IfTheyHaveNot(const std::string& cluster, const std::vector<FleetEdit>& edits,
+                          const AbandonedClusters& abandoned) {
+  if (abandoned.contains(cluster)) {
+    return " Copies that are still there run on, and belong to nobody.";
+  }
   const auto is = [&](FleetEdit::Kind kind) {
     return std::any_of(edits.begin(), edits.end(), [&](const FleetEdit& edit) {
       return edit.kind == kind && edit.cluster == cluster;
@@ -57,22 +61,23 @@ void EvictionsUnderWay::CountPending(const std::vector<Departure>& departures) {
   }
 }
 
-std::vector<std::string> EvictionsUnderWay::Notes(const std::vector<FleetEdit>& edits) const {
+std::vector<std::string> EvictionsUnderWay::Notes(const std::vector<FleetEdit>& edits,
+                                                  const AbandonedClusters& abandoned) const {
   std::vector<std::string> notes;
   for (const auto& [cluster, names] : begun) {
     notes.push_back(absl::StrCat(From(cluster, names),
                                  "under way, and taken to have ended before the change.",
-                                 IfTheyHaveNot(cluster, edits)));
+                                 IfTheyHaveNot(cluster, edits, abandoned)));
   }
   for (const auto& [cluster, names] : pending) {
     notes.push_back(absl::StrCat(
         From(cluster, names), "about to begin because of a taint that is there already, and taken ",
-        "to have ended before the change.", IfTheyHaveNot(cluster, edits)));
+        "to have ended before the change.", IfTheyHaveNot(cluster, edits, abandoned)));
   }
   for (const auto& [cluster, names] : of_users) {
     notes.push_back(absl::StrCat(From(cluster, names), "under way until a user ends ",
                                  names.size() == 1 ? "it" : "them", " (suppressDeletion).",
-                                 IfTheyHaveNot(cluster, edits)));
+                                 IfTheyHaveNot(cluster, edits, abandoned)));
   }
   return notes;
 }

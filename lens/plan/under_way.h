@@ -11,6 +11,7 @@
 #include "kube/meta/object.h"
 #include "lens/plan/dry_failover.h"
 #include "lens/plan/fleet_edit.h"
+#include "lens/plan/silent_clusters.h"
 
 namespace lens::plan {
 
@@ -26,7 +27,8 @@ struct EvictionsUnderWay {
   void CountTasks(const kube::Object& binding);
   void CountPending(const std::vector<Departure>& departures);
   // Returns a sentence for each kind of eviction from each cluster, with a few templates by name.
-  std::vector<std::string> Notes(const std::vector<FleetEdit>& edits) const;
+  std::vector<std::string> Notes(const std::vector<FleetEdit>& edits,
+                                 const AbandonedClusters& abandoned) const;
 };
 
 }  // namespace lens::plan

@@ -42,12 +42,12 @@ TEST_CASE("Evictions under way are counted by cluster, and by what becomes of th
   of_user.Set("suppressDeletion", true);
   keeps_away.Set("message", api::kKeepsAwayMessage);
   EvictionsUnderWay under_way;
-  CHECK(under_way.Notes({Without("m1")}).empty());
+  CHECK(under_way.Notes({Without("m1")}, {}).empty());
   under_way.CountTasks(BindingWith({Task("m1"), Task("m2")}));
   under_way.CountTasks(BindingWith({Task("m1"), keeps_away}));
   under_way.CountTasks(BindingWith({of_user}));
   under_way.CountPending({DepartureFrom("m3")});
-  CHECK(under_way.Notes({Cordoned("m1")}) ==
+  CHECK(under_way.Notes({Cordoned("m1")}, {}) ==
         Notes{"2 evictions from m1 (Deployment shop/web, Deployment shop/web) are under way, and "
               "taken to have ended before the change.",
               "1 eviction from m2 (Deployment shop/web) is under way, and taken to have ended "
@@ -60,7 +60,7 @@ TEST_CASE("Evictions under way are counted by cluster, and by what becomes of th
   EvictionsUnderWay many;
   many.CountPending({DepartureFrom("m1"), DepartureFrom("m1"), DepartureFrom("m1"),
                      DepartureFrom("m1"), DepartureFrom("m1")});
-  CHECK_THAT(many.Notes({}).at(0),
+  CHECK_THAT(many.Notes({}, {}).at(0),
              Catch::StartsWith("5 evictions from m1 (Deployment shop/web, Deployment shop/web, "
                                "Deployment shop/web and 2 more) are about to begin"));
   EvictionsUnderWay one;
@@ -68,12 +68,15 @@ TEST_CASE("Evictions under way are counted by cluster, and by what becomes of th
   const std::string says =
       "1 eviction from m1 (Deployment shop/web) is under way, and taken to have ended before the "
       "change.";
-  CHECK(one.Notes({Without("m2")}) == Notes{says});
-  CHECK(one.Notes({Without("m1")}) ==
+  CHECK(one.Notes({Without("m2")}, {}) == Notes{says});
+  CHECK(one.Notes({Without("m1")}, {}) ==
         Notes{says +
               " Copies that are still there go with it, whether the others are healthy or not."});
+  // Nobody can delete them in a cluster that does not answer.
+  CHECK(one.Notes({Without("m1")}, {{"m1", {}}}) ==
+        Notes{says + " Copies that are still there run on, and belong to nobody."});
   CHECK(
-      one.Notes({Lost("m1")}) ==
+      one.Notes({Lost("m1")}, {}) ==
       Notes{
           says +
           " Copies that are still there are lost with it, whether the others are healthy or not."});
