@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "api/binding.h"
 #include "api/binding_address.h"
 #include "api/dependencies.h"
@@ -49,23 +48,18 @@ std::string GoverningPolicy(const why::Chain& chain) {
 
 constexpr size_t kMostElsewhere = 5;  // The first ones stand for all.
 
-// Returns the text with the same word in place of the cluster's name.
-std::string WithoutCluster(const why::Finding& finding) {
-  return absl::StrReplaceAll(finding.cause, {{finding.cluster, "$"}});
-}
-
 // Returns what stops the template in other clusters than the cause, and for another reason: the
 // first finding of each cluster, those with the same reason as one.
 std::vector<why::Finding> StoppedElsewhere(const why::Diagnosis& diagnosis) {
   const why::Finding& cause = *diagnosis.cause;
   std::vector<why::Finding> others;
   if (cause.cluster.empty() || cause.grade != why::Grade::kStuck) return others;
-  std::set<std::string> clusters = {cause.cluster}, reasons = {WithoutCluster(cause)};
+  std::set<std::string> clusters = {cause.cluster}, reasons = {why::WithoutCluster(cause)};
   for (const why::Finding& finding : diagnosis.findings) {
     const bool counts = finding.grade == cause.grade && finding.is_wanted == cause.is_wanted;
     if (!counts || finding.cluster.empty() || others.size() == kMostElsewhere) continue;
     if (!clusters.insert(finding.cluster).second) continue;
-    if (reasons.insert(WithoutCluster(finding)).second) others.push_back(finding);
+    if (reasons.insert(why::WithoutCluster(finding)).second) others.push_back(finding);
   }
   return others;
 }

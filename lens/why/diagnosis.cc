@@ -90,11 +90,6 @@ void DropVainWaits(Findings& findings) {
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_vain), findings.end());
 }
 
-// Returns the text with the same word in place of the cluster's name.
-std::string WithoutCluster(const Finding& finding) {
-  return absl::StrReplaceAll(finding.cause, {{finding.cluster, "$"}});
-}
-
 // Returns " (likewise in member2)" for the other clusters in which the same was found. What was
 // found there for another reason is not explained by it, and needs another advice.
 std::string Likewise(const Chain& chain, const Findings& findings, const Finding& cause) {
@@ -240,6 +235,10 @@ std::string Some(std::vector<std::string> names, size_t shown) {
   names.resize(names.size() - more);
   return absl::StrCat(absl::StrJoin(names, ", "),
                       more > 0 ? absl::StrCat(" and ", more, " more") : "");
+}
+
+std::string WithoutCluster(const Finding& finding) {
+  return absl::StrReplaceAll(finding.cause, {{finding.cluster, "$"}});
 }
 
 std::string ClusterList(const std::vector<api::TargetCluster>& clusters) {

@@ -34,6 +34,9 @@ std::string AsSentence(std::string text);
 
 // "member1, member2 and 3 more"; "no cluster" for none.
 std::string ClusterList(const std::vector<api::TargetCluster>& clusters);
+// Returns the cause with "$" in place of the cluster's name: two clusters with the same text have
+// the same reason.
+std::string WithoutCluster(const Finding& finding);
 
 }  // namespace lens::why
 
