@@ -1,9 +1,9 @@
 // Configures OpenSSL contexts. Credentials of clients are parsed into reference-counted OpenSSL
 // objects (roots once, key pairs when they are needed), and Apply hands those to each connection,
-// or to its context. A server either
-// checks certificates of clients in the handshake against its authorities, or accepts all, so that
-// the handler of a request judges them (any_client_certificate) ; in the second case sessions are
-// not resumed, because a resumed one has no certificates to judge.
+// or to its context. A server either checks certificates of clients in the handshake against its
+// authorities, or accepts all, so that the handler of a request judges them
+// (any_client_certificate); in the second case sessions are not resumed, because a resumed one has
+// no certificates to judge.
 //
 // Nothing is reloaded here: when files change, whoever reads them makes new credentials.
 

@@ -180,7 +180,7 @@ class EcdsaAuthority : public CertificateAuthority {
     return KeyPair{CertPem(leaf.get()), KeyPem(key.get())};
   }
 
-  // As SignCertificateRequest.
+  // Does what SignCertificateRequest promises; REQUIRES: the request could be parsed.
   absl::StatusOr<std::string> SignRequest(X509_REQ* request, absl::Time not_before,
                                           absl::Duration valid_for) const {
     EVP_PKEY* const key = X509_REQ_get0_pubkey(request);

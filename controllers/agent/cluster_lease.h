@@ -22,7 +22,7 @@ struct ClusterLeaseOptions {
   std::string cluster;
   absl::Duration duration = absl::Seconds(40);
   double renew_fraction = 0.25;  // The part of it after which the Lease is renewed.
-  std::string version = {};      // Of this program; each renewal records it (api/agent_version.h).
+  std::string version = {};  // This program's, which each renewal records (api/agent_version.h).
 };
 
 // Renews the Lease karmada-cluster/<cluster> from the moment at which the Cluster is first seen to

@@ -4,7 +4,7 @@
 
 namespace kube {
 
-// API servers do not tell which of these it is. Stands after "refuses the credentials … ".
+// API servers do not say which of these it is. This text follows "refuses the credentials ... ".
 inline constexpr char kRefusedCredentials[] =
     "(401 Unauthorized): their token or certificate has expired, is not valid yet, or is not known "
     "there";

@@ -29,8 +29,8 @@ using Names = std::set<std::string>;
 // The clusters that change, and those from which something may be evicted anyway.
 struct Restless {
   Names names;
-  // As they are, as they are when they have joined, and as they are with their new labels. What is
-  // asked of the labels of a cluster is asked at the same moment, so that there is no other state.
+  // Their states before the changes, after they have joined, and with their new labels. All labels
+  // that a question gives a cluster change at the same moment, so that there is no other state.
   std::vector<kube::Object> states;
 };
 

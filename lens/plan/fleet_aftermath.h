@@ -44,7 +44,7 @@ struct FleetAftermath {
   // For each cluster that is lost or from which workloads should leave: why those that are still
   // there are not moved.
   std::map<std::string, std::string> held;
-  // As DryFailover::undecided().
+  // What DryFailover::undecided() returns.
   std::map<std::pair<ObjectId, std::string>, std::string> undecided;
   std::set<std::string> lost;
   AbandonedClusters abandoned;

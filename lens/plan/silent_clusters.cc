@@ -1,6 +1,7 @@
 // A cluster is silent by its condition Ready, or by the Lease that its agent does not renew any
-// more. What is changed in it waits, and is told when findings are added; where it leaves the fleet
-// nothing is deleted, so deletions become releases. No state, and nothing is written.
+// more. What is changed in it waits, which AddSilentClusters reports; where it leaves the fleet
+// nothing is deleted, so that AddAbandoned turns deletions into releases. Nothing is kept or
+// written.
 
 #include "lens/plan/silent_clusters.h"
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kMostEdits = 20;
 
-// What is asked about twice would be told twice.
+// Each value counts once: otherwise the answer would have its changes and notes twice.
 std::vector<std::string> Values(const Parameters& parameters, const char* name) {
   std::vector<std::string> values;
   for (std::string& value : parameters.All(name)) {

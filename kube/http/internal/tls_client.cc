@@ -59,7 +59,7 @@ class SharedTlsClient : public TlsClient {
     static SSL_CTX* const context = [] {
       SSL_CTX* const ctx = SSL_CTX_new(TLS_client_method());
       SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-      // As Go's clients do. Connections forget their credentials after the handshake.
+      // Go's clients refuse it, too, and connections forget their credentials after the handshake.
       SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
       // With it a record is read in one call instead of two.
       SSL_CTX_set_read_ahead(ctx, 1);
